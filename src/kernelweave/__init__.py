@@ -1,0 +1,27 @@
+"""Learn how much each notion of similarity is worth.
+
+Public names load on first use, so importing the package stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "MKLClassifier": "kernelweave.estimators.mkl",
+}
+
+__all__ = ["MKLClassifier", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(importlib.import_module(_WHERE[name]), name)
+    raise AttributeError(f"module 'kernelweave' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

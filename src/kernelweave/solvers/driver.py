@@ -1,0 +1,196 @@
+"""One driver for every algorithm.
+
+A solver is a generator of candidates. Tolerance, budgets, history, callbacks, the
+non-finite check, the status and the best point so far live here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from kernelweave.problems.base import Candidate, Certificate, Problem
+
+__all__ = ["Progress", "Result", "Status", "run"]
+
+Solver = Callable[..., Iterator[Candidate]]
+
+
+class Status(Enum):
+    """How a run ended; the value says what to do."""
+
+    OPTIMAL = "the certified gap is below the tolerance"
+    ITERATION_LIMIT = "the iteration limit was reached; raise max_iter or accept the gap"
+    TIME_LIMIT = "the time limit was reached; raise time_limit or accept the gap"
+    STALLED = "no further progress in floating point; accept the gap, raise tol, or rescale the kernels"
+    NOT_SEPARABLE = "the hard margin has no solution; use a soft margin (margin='l1' or margin='l2')"
+    INTERRUPTED = "stopped by the callback; the best point so far is kept"
+    NUMERICAL_FAILURE = "the solver produced non-finite numbers; check the kernels for extreme scales"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of the history.
+
+    Parameters
+    ----------
+    iteration : int
+        Number of candidates seen, from 1.
+    seconds : float
+        Time since the start of the run.
+    gap : float
+        Relative gap: certified where ``certified`` is true, else the one the solver believes in.
+    certified : bool
+        Whether the gap was computed by the problem.
+    """
+
+    iteration: int
+    seconds: float
+    gap: float
+    certified: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run hands back, always in this form.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The certified point with the best primal value.
+    dual_candidate : Candidate
+        The certified point with the best dual value (often the same).
+    certificate : Certificate
+        Best primal and best dual value, as computed by the problem.
+    status : Status
+        How the run ended.
+    n_iter : int
+        Number of candidates the solver produced.
+    seconds : float
+        Time of the whole run.
+    history : list of Progress
+        One entry an iteration.
+    """
+
+    candidate: Candidate
+    dual_candidate: Candidate
+    certificate: Certificate
+    status: Status
+    n_iter: int
+    seconds: float
+    history: list[Progress] = field(default_factory=list)
+
+    @property
+    def message(self) -> str:
+        """Status, gap reached and advice, in one sentence."""
+        return (
+            f"{self.status.name.lower().replace('_', ' ')} after {self.n_iter} iterations "
+            f"with a relative duality gap of {self.certificate.relative_gap:.1e}: {self.status.value}."
+        )
+
+
+class _Best:
+    """Best primal and best dual point among the certified candidates."""
+
+    def __init__(self, problem: Problem, gram: Any) -> None:
+        self.problem, self.gram = problem, gram
+        self.certificate = Certificate(float("inf"), -float("inf"), float("inf"))
+        self.primal: Candidate | None = None
+        self.dual: Candidate | None = None
+
+    def certify(self, candidate: Candidate) -> None:
+        judged = self.problem.certify(self.gram, candidate)
+        if self.primal is None or judged.primal < self.certificate.primal:
+            self.primal = candidate
+        if self.dual is None or judged.dual > self.certificate.dual:
+            self.dual = candidate
+        self.certificate = self.certificate.best_of(judged)
+
+
+def run(
+    solver: Solver,
+    problem: Problem,
+    gram: Any,
+    *,
+    tol: float,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    start: Candidate | None = None,
+    callback: Callable[[Progress], bool | None] | None = None,
+) -> Result:
+    """Run a solver until the problem certifies the tolerance, or a budget ends.
+
+    Parameters
+    ----------
+    solver : callable
+        ``solver(problem, gram, start=..., deadline=...)`` returning an iterator of candidates.
+    problem : Problem
+        Judges the candidates.
+    gram : GramStack
+        The kernels.
+    tol : float
+        Relative duality gap to reach.
+    max_iter : int, optional
+        Largest number of candidates to ask for.
+    time_limit : float, optional
+        Seconds.
+    start : Candidate, optional
+        Warm start.
+    callback : callable, optional
+        Called with a `Progress` after each candidate; a true return value stops the run.
+
+    Returns
+    -------
+    Result
+        Best point so far, certificate and status. Nothing is raised or warned here.
+    """
+    began = time.perf_counter()
+    deadline = None if time_limit is None else began + time_limit
+    best, history = _Best(problem, gram), []
+    status, last, pending, certify_below = Status.STALLED, Candidate(), False, tol
+    for last in solver(problem, gram, start=start, deadline=deadline):
+        if last.ray is not None:
+            status = Status.NOT_SEPARABLE
+            break
+        if not _finite(last):
+            status, last = Status.NUMERICAL_FAILURE, best.primal or replace(last, gap=float("inf"))
+            break
+        certified = last.gap <= certify_below
+        pending = not certified
+        if certified:
+            best.certify(last)
+            # A solver that believes too early is asked again only after real progress.
+            certify_below = min(certify_below, last.gap / 2)
+        gap = best.certificate.relative_gap if certified else last.gap
+        history.append(Progress(len(history) + 1, time.perf_counter() - began, gap, certified))
+        if best.certificate.relative_gap <= tol:
+            status = Status.OPTIMAL
+            break
+        if callback is not None and callback(history[-1]):
+            status = Status.INTERRUPTED
+            break
+        if max_iter is not None and len(history) >= max_iter:
+            status = Status.ITERATION_LIMIT
+            break
+        if deadline is not None and time.perf_counter() > deadline:
+            status = Status.TIME_LIMIT
+            break
+    if pending or best.primal is None:
+        best.certify(last)
+    if best.certificate.relative_gap <= tol:
+        status = Status.OPTIMAL
+    primal, dual = best.primal or last, best.dual or last
+    if status is Status.NOT_SEPARABLE:
+        primal = last
+    seconds = time.perf_counter() - began
+    return Result(primal, dual, best.certificate, status, len(history), seconds, history)
+
+
+def _finite(candidate: Candidate) -> bool:
+    parts = (candidate.weights, candidate.alpha, candidate.bias)
+    return all(part is None or bool(np.isfinite(part).all()) for part in parts)
