@@ -90,6 +90,10 @@ class GramStack(ABC):
         """All ``K_i v``: (n_cols,) -> (m, n_rows)."""
         return np.concatenate([self.read(self._all, rows) @ vector for rows in self._blocks()], axis=1)
 
+    def support_products(self, vector: FloatArray) -> FloatArray:
+        """``K_i v`` at the support of v, zero elsewhere, shape (m, n), for symmetric stacks."""
+        return self.products(vector) * (vector != 0)
+
     def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
         """``(sum_i weights_i K_i) V``: (n_cols,) or (n_cols, k) -> (n_rows,) or (n_rows, k)."""
         used = np.flatnonzero(weights).astype(np.intp)

@@ -6,6 +6,7 @@ Kernel i stands for ``S_i (K_i - u_i 1' - 1 u_i') S_i`` with ``S_i`` the diagona
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from kernelweave.gram.base import FloatArray, GramStack, IntArray
 
 __all__ = ["DenseStack"]
 
-_ROWS_AT_ONCE = 64
+_ROWS_AT_ONCE = 16
 
 
 class DenseStack(GramStack):
@@ -88,7 +89,7 @@ class DenseStack(GramStack):
         return result
 
     def restrict(self, rows: IntArray, cols: IntArray | None = None) -> DenseStack:
-        """Stack of the symmetric blocks ``K_i[rows, rows]``: views for a leading block, else copies.
+        """Stack of the symmetric blocks ``K_i[rows, rows]``: a leading block shares the memory, others are copied.
 
         Raises
         ------
@@ -98,12 +99,11 @@ class DenseStack(GramStack):
         if cols is not None and not np.array_equal(rows, cols):
             raise ValueError("A dense stack is symmetric: restrict it to equal rows and columns, or use read().")
         n = len(rows)
-        if n == self.shape[0] and np.array_equal(rows, np.arange(n)):
-            return self
-        leading = np.array_equal(rows, np.arange(n))
-        blocks = [matrix[:n, :n] if leading else matrix[np.ix_(rows, rows)] for matrix in self._matrices]
-        stack = object.__new__(DenseStack)
-        stack._matrices, stack.n_kernels, stack.shape, stack.dtype = blocks, self.n_kernels, (n, n), self.dtype
+        stack = copy.copy(self)
+        stack.shape = (n, n)
+        # The compiled passes take their sizes from the vectors, so a leading block needs no copy.
+        if not np.array_equal(rows, np.arange(n)):
+            stack._matrices = [_row_contiguous(matrix[np.ix_(rows, rows)]) for matrix in self._matrices]
         stack._scales = [None if scale is None else scale[rows] for scale in self._scales]
         stack._shifts = [None if shift is None else shift[rows] for shift in self._shifts]
         return stack
@@ -180,7 +180,7 @@ class DenseStack(GramStack):
         return forms[0] if block.ndim == 1 else np.stack(forms, axis=1)
 
     def diagonals(self) -> FloatArray:
-        result = np.array([np.diagonal(matrix) for matrix in self._matrices], dtype=np.float64)
+        result = np.array([np.diagonal(matrix)[: self.shape[0]] for matrix in self._matrices], dtype=np.float64)
         for i in range(self.n_kernels):
             if self._shifts[i] is not None:
                 result[i] -= 2.0 * self._shift(i)
@@ -200,4 +200,9 @@ def _row_contiguous(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.ndim == 2 and array.strides[1] != array.itemsize:
         # By symmetry a column-contiguous matrix is its own transpose.
         array = array.T if array.strides[0] == array.itemsize else np.ascontiguousarray(array)
-    return array
+    if not array.flags.c_contiguous:
+        array = np.ascontiguousarray(array)
+    # Always a read-only view: nothing is written by mistake, and one compiled variant serves all.
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -67,7 +67,7 @@ def support_products(matrix: FloatArray, support: IntArray, vector: FloatArray, 
 @njit(cache=True, fastmath=_SUMS)
 def supported_rows(matrix: FloatArray, support: IntArray, vector: FloatArray, out: FloatArray) -> None:
     """``out += matrix @ vector`` everywhere, reading only the rows in the support (by symmetry)."""
-    n = matrix.shape[1]
+    n = out.shape[0]
     for r in support:
         row, v = matrix[r], vector[r]
         for c in range(n):
