@@ -33,6 +33,8 @@ class Candidate:
         Intercepts.
     gap : float
         Relative gap the solver believes in; the driver certifies when it is small enough.
+    dual_alpha : ndarray, optional
+        The dual point where it is not ``alpha`` itself (System A, B: same shape).
     ray : ndarray, optional
         Direction along which the dual is unbounded: proof that no primal point exists.
     extras : dict
@@ -43,6 +45,7 @@ class Candidate:
     alpha: FloatArray | None = None
     bias: FloatArray | None = None
     gap: float = float("inf")
+    dual_alpha: FloatArray | None = None
     ray: FloatArray | None = None
     extras: dict[str, Any] = field(default_factory=dict)
 

@@ -24,8 +24,6 @@ from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, feasible_dual, prima
 
 __all__ = ["MarginProblem"]
 
-_NOTHING = Certificate(float("inf"), -float("inf"), float("inf"))
-
 
 @dataclass(frozen=True)
 class MarginProblem:
@@ -143,8 +141,9 @@ class MarginProblem:
         """Scale of alpha with the largest dual value, with the linear and quadratic coefficients."""
         total = float(alpha.sum())
         curvature = self.budget * float(np.max(forms / self.all_prices)) + float(self.fixed_ridge @ (alpha**2).sum(0))
-        room = float(np.min(self.box / np.maximum(alpha.max(axis=0), np.finfo(float).tiny)))
-        scale = min(total / curvature, room) if curvature > 0 else min(1.0, room)
+        used = alpha.max(axis=0)
+        room = float(np.min((self.box / np.where(used > 0, used, 1.0))[used > 0], initial=np.inf))
+        scale = min(total / curvature, room) if curvature > 0 else 1.0
         return scale, total, curvature
 
     def primal_value(self, weights: FloatArray, signed: FloatArray, scores: FloatArray) -> float:
@@ -175,28 +174,37 @@ class MarginProblem:
         gram : GramStack
             The labelled blocks of the kernels, n x n.
         candidate : Candidate
-            ``weights`` of shape (m,) or (m + 1,), ``alpha`` of shape (n_columns, n).
+            ``weights`` of shape (m,) or (m + 1,); ``alpha`` of shape (n_columns, n), from which w
+            is made and, unless ``dual_alpha`` is given, the lower bound too.
 
         Returns
         -------
         Certificate
             Costs one pass over the stack and m quadratic forms.
         """
-        alpha = candidate.alpha
-        if alpha is None or alpha.shape != self.labels.shape or not np.isfinite(alpha).all():
-            return _NOTHING
-        repaired = [feasible_dual(a, y, self.box) for a, y in zip(alpha, self.labels, strict=True)]
-        clean = np.stack([a for a, _ in repaired])
-        violation = max(v for _, v in repaired)
-        signed = self.labels * clean
-        forms = sum((self.forms(b, gram.support_products(b)) for b in signed), np.zeros(len(self.all_prices)))
-        dual = self.dual_value(clean, forms) if violation <= FEASIBILITY_TOLERANCE else -float("inf")
+        dual, violation = self._judge_dual(gram, candidate.alpha if candidate.dual_alpha is None else candidate.dual_alpha)
         weights, off_budget = self._feasible_weights(candidate.weights)
         primal = float("inf")
-        if weights is not None:
+        if weights is not None and self._is_dual_point(candidate.alpha):
+            signed = self.labels * np.clip(candidate.alpha, 0.0, self.box)
             scores = gram.matvec(self.kernel_part(weights), signed.T).T
             primal = self.primal_value(weights, signed, scores)
         return Certificate(primal, dual, max(violation, off_budget))
+
+    def _is_dual_point(self, alpha: FloatArray | None) -> bool:
+        return alpha is not None and alpha.shape == self.labels.shape and bool(np.isfinite(alpha).all())
+
+    def _judge_dual(self, gram: Any, alpha: FloatArray | None) -> tuple[float, float]:
+        """Lower bound and violation of dual variables."""
+        if alpha is None or not self._is_dual_point(alpha):
+            return -float("inf"), float("inf")
+        repaired = [feasible_dual(a, y, self.box) for a, y in zip(alpha, self.labels, strict=True)]
+        clean = np.stack([a for a, _ in repaired])
+        violation = max(v for _, v in repaired)
+        if violation > FEASIBILITY_TOLERANCE:
+            return -float("inf"), violation
+        forms = [self.forms(b, gram.support_products(b)) for b in self.labels * clean]
+        return self.dual_value(clean, np.sum(forms, axis=0)), violation
 
     def _feasible_weights(self, weights: FloatArray | None) -> tuple[FloatArray | None, float]:
         if weights is None or weights.shape != self.all_prices.shape or not np.isfinite(weights).all():

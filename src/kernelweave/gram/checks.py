@@ -1,0 +1,129 @@
+"""What a matrix must satisfy where a positive semidefinite kernel is assumed.
+
+One fused pass finds non-finite entries, asymmetry and |K_ij|^2 > K_ii K_jj. Definiteness itself
+costs a factorisation, so it is asked of a matrix only where there is reason to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+from numba import njit
+
+from kernelweave.exceptions import InvalidKernelError
+from kernelweave.gram.base import FloatArray
+
+__all__ = ["check_kernel_matrix", "check_positive_semidefinite", "is_positive_semidefinite", "psd_tolerance"]
+
+_FINE, _NOT_FINITE, _ASYMMETRIC, _NOT_DOMINATED = 0, 1, 2, 3
+_WAYS_ON = "Check how it was computed, or use a kernel that is positive semidefinite."
+
+
+@njit(cache=True)
+def _first_fault(matrix: FloatArray, diagonal: FloatArray, slack: float) -> tuple[int, int, int]:
+    """Kind and place of the first fault; entries may differ from their mirror by ``slack`` of the diagonal."""
+    n, tile = matrix.shape[0], 32
+    for r0 in range(0, n, tile):
+        for c0 in range(0, r0 + 1, tile):
+            for r in range(r0, min(r0 + tile, n)):
+                for c in range(c0, min(c0 + tile, r + 1)):
+                    a, b = float(matrix[r, c]), float(matrix[c, r])
+                    if not np.isfinite(a):
+                        return _NOT_FINITE, r, c
+                    if not np.isfinite(b):
+                        return _NOT_FINITE, c, r
+                    bound = np.sqrt(max(diagonal[r], 0.0) * max(diagonal[c], 0.0))
+                    if abs(a - b) > slack * max(bound, abs(a), abs(b)):
+                        return _ASYMMETRIC, r, c
+                    if abs(a) > bound * (1.0 + slack) + slack * 1e-300:
+                        return _NOT_DOMINATED, r, c
+    return _FINE, 0, 0
+
+
+def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
+    """Refuse a matrix that is not finite, symmetric, and dominated by its diagonal.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n), float64 or float32
+        Kernel values, not changed.
+    name : str
+        Name of the kernel, for the message.
+
+    Raises
+    ------
+    InvalidKernelError
+        Naming the kernel, the fault and its place.
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InvalidKernelError(f"Kernel '{name}' must be a square matrix; got shape {matrix.shape}.")
+    diagonal = np.array(np.diagonal(matrix), dtype=np.float64)
+    slack = 1e-8 if matrix.dtype == np.float64 else len(matrix) * float(np.finfo(np.float32).eps)
+    view = matrix.view()
+    view.flags.writeable = False
+    kind, row, col = _first_fault(view, diagonal, slack)
+    if kind == _NOT_FINITE:
+        raise InvalidKernelError(
+            f"Kernel '{name}' has the value {matrix[row, col]} at row {row}, column {col}; every entry must be finite."
+        )
+    if kind == _ASYMMETRIC:
+        raise InvalidKernelError(
+            f"Kernel '{name}' is not symmetric: {matrix[row, col]:.6g} at ({row}, {col}) but {matrix[col, row]:.6g} "
+            f"at ({col}, {row}){_smallest(0.5 * (matrix + matrix.T))}. {_WAYS_ON}"
+        )
+    if kind == _NOT_DOMINATED:
+        raise InvalidKernelError(
+            f"Kernel '{name}' is not positive semidefinite: its entry {matrix[row, col]:.6g} at ({row}, {col}) exceeds "
+            f"the diagonal there ({diagonal[row]:.6g}, {diagonal[col]:.6g}){_smallest(matrix)}. {_WAYS_ON}"
+        )
+
+
+def _smallest(matrix: npt.NDArray[np.floating]) -> str:
+    # Only reached on the way to an error, so the cost does not matter; huge matrices are spared.
+    if len(matrix) > 3000 or not np.isfinite(matrix).all():
+        return ""
+    return f"; the smallest eigenvalue of its symmetric part is {scipy.linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0]:.6g}"
+
+
+def psd_tolerance(matrix: npt.NDArray[np.floating], storage: npt.DTypeLike = np.float64) -> float:
+    """How negative an eigenvalue may be before a matrix counts as indefinite: rounding, not structure."""
+    largest = float(np.max(np.diagonal(matrix)))
+    return largest * (1e-8 if np.dtype(storage) == np.float64 else len(matrix) * float(np.finfo(np.float32).eps))
+
+
+def is_positive_semidefinite(matrix: FloatArray, storage: npt.DTypeLike = np.float64) -> bool:
+    """Whether a Cholesky factorisation succeeds after a shift by `psd_tolerance`."""
+    shifted = matrix.astype(np.float64, copy=True)
+    shifted[np.diag_indices_from(shifted)] += psd_tolerance(matrix, storage)
+    try:
+        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def check_positive_semidefinite(matrix: FloatArray, name: str, storage: npt.DTypeLike = np.float64) -> None:
+    """Refuse an indefinite matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        Symmetric kernel values.
+    name : str
+        Name of the kernel, for the message.
+    storage : dtype
+        Precision the entries were stored in.
+
+    Raises
+    ------
+    InvalidKernelError
+        With the smallest eigenvalue.
+    """
+    if is_positive_semidefinite(matrix, storage):
+        return
+    smallest = scipy.linalg.eigvalsh(matrix.astype(np.float64), subset_by_index=[0, 0])[0]
+    if smallest < -psd_tolerance(matrix, storage):
+        raise InvalidKernelError(
+            f"Kernel '{name}' is not positive semidefinite: its smallest eigenvalue is {smallest:.6g}. {_WAYS_ON}"
+        )

@@ -1,0 +1,297 @@
+"""Second-order bundle method for nonnegative kernel weights.
+
+Problem (`MarginProblem`), with x_i = mu_i p_i / c in the simplex:
+
+    minimise over x:  f(x) = sum_k omega_k( sum_i x_i (c / p_i) K_i ).
+
+f is convex; an SVM solution beta at x gives the plane  2 beta'y - ridge beta^2 - x'q  below f, and
+its free samples the Hessian (module `curvature`). Each step minimises the largest plane
+collected so far plus the Hessian around the best point (module `bundle_qp`): planes alone
+crawl near a smooth optimum, the Hessian alone fails where few samples are free. The SVMs are
+solved by warm-started SMO, only as exactly as the step needs. Weights start from a
+third of the samples, each counted three times, where a pass over the kernels costs a ninth.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.problems.base import Candidate
+from kernelweave.problems.margin import MarginProblem
+from kernelweave.problems.svm import feasible_dual
+from kernelweave.solvers.bundle_qp import solve_bundle_qp
+from kernelweave.solvers.curvature import Curvature, free_curvature
+from kernelweave.solvers.ray import unbounded_direction
+from kernelweave.solvers.smo import solve_smo
+
+__all__ = ["solve_bundle"]
+
+_MAX_STEPS = 500
+_MAX_PLANES = 40
+_FIRST_TOLERANCE = 0.1  # of the SVM, in units of the margin
+_TIGHTEST = 1e-12
+_COARSE_BELOW = 400  # samples from which a coarse start pays
+_COARSE_GAP = 5e-3
+_EARLY_GAP, _EARLY_FREE = 1e-3, 600  # subsample the Hessian before this gap, to this many samples
+_ENOUGH = 0.05  # share of the predicted decrease that moves the centre
+_NEGLIGIBLE = 1e-9  # share of the largest weight below which a weight is zero
+_MAX_NULLS = 40
+_PAIR_STEPS = 300  # SMO steps per sample before a hard margin is examined for separability
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """An SVM solution at one x: signed dual variables and gradients (k, n), bounds of f(x)."""
+
+    x: FloatArray
+    beta: FloatArray
+    gradient: FloatArray
+    upper: float
+    lower: float
+
+    @property
+    def inner_gap(self) -> float:
+        return self.upper - self.lower
+
+
+@dataclass
+class _Centre:
+    """The best point so far, with the model's metric around it."""
+
+    point: _Evaluation
+    curvatures: list[Curvature]
+    predicted: float = 0.0
+
+    @property
+    def hessian(self) -> FloatArray:
+        return np.sum([c.hessian for c in self.curvatures], axis=0)
+
+
+class _Bounds:
+    """Best upper and lower bound seen, and the planes below f."""
+
+    def __init__(self, problem: MarginProblem) -> None:
+        self.problem = problem
+        self.constants: list[float] = []
+        self.slopes: list[FloatArray] = []
+        self.alphas: list[FloatArray] = []
+        self.upper, self.lower = float("inf"), -float("inf")
+        self.best: _Evaluation | None = None
+        self.dual_alpha: FloatArray | None = None
+
+    def record(self, point: _Evaluation, q: FloatArray) -> None:
+        """Keep the better bounds and the plane of an SVM solution with quadratic forms q."""
+        if self.best is None or point.upper < self.upper:
+            self.upper, self.best = point.upper, point
+        alpha = np.abs(point.beta)
+        self.constants.append(2.0 * float(alpha.sum()) - float((alpha**2 @ self.problem.fixed_ridge).sum()))
+        self.slopes.append(q)
+        self.alphas.append(alpha)
+        for kept in (self.constants, self.slopes, self.alphas):
+            del kept[:-_MAX_PLANES]
+        self.offer(alpha, q)
+
+    def offer(self, alpha: FloatArray, q: FloatArray) -> None:
+        """Lower bound from dual variables and an upper bound q of their quadratic forms."""
+        forms = q * self.problem.all_prices / self.problem.budget
+        value = self.problem.dual_value(alpha, forms)
+        if value > self.lower:
+            self.lower, self.dual_alpha = value, self.problem.best_scale(alpha, forms)[0] * alpha
+
+    def offer_mixture(self, multipliers: FloatArray) -> None:
+        """The convex mixture of the planes' solutions: its quadratic forms are at most the mixed ones."""
+        share = multipliers / multipliers.sum()
+        self.offer(np.tensordot(share, np.array(self.alphas), axes=1), share @ np.array(self.slopes))
+
+    @property
+    def gap(self) -> float:
+        """Absolute gap."""
+        return self.upper - self.lower
+
+    def candidate(self) -> Candidate:
+        if self.best is None or not np.isfinite(self.upper):
+            return Candidate(alpha=None if self.best is None else np.abs(self.best.beta))
+        weights = self.best.x * self.problem.budget / self.problem.all_prices
+        relative = self.gap / max(abs(self.upper), np.finfo(float).tiny)
+        return Candidate(weights, np.abs(self.best.beta), gap=relative, dual_alpha=self.dual_alpha)
+
+
+class _Oracle:
+    """Evaluates f: the combined kernel, the SVMs on it, the products with every kernel."""
+
+    def __init__(self, problem: MarginProblem, gram: Any) -> None:
+        self.problem, self.gram = problem, gram
+        self.unit = problem.budget / problem.all_prices
+        self.K = np.empty(gram.shape)
+        self.tolerance = _FIRST_TOLERANCE
+
+    def move_to(self, x: FloatArray) -> None:
+        """Form the combined kernel and ridge at x."""
+        self.x = x
+        self.K = self.gram.combine(self.problem.kernel_part(x * self.unit), out=self.K)
+        self.ridge = self.problem.ridge_at(x * self.unit)
+
+    def evaluate(self, beta: FloatArray, allowance: float) -> _Evaluation:
+        """Solve the SVMs at x until their own gap is within the allowance (a share of it when below 1)."""
+        point = self._solve(beta)
+        while point.inner_gap > max(allowance, 1e-13 * abs(point.upper)) and self.tolerance > _TIGHTEST:
+            self.tolerance *= 0.2
+            point = self._solve(point.beta)
+        return point
+
+    def _solve(self, beta: FloatArray) -> _Evaluation:
+        problem, beta = self.problem, beta.copy()
+        limit = _PAIR_STEPS * beta.shape[1] if np.isinf(problem.box).any() else 10_000_000
+        solve = [
+            solve_smo(self.K, y, problem.box, self.ridge, b, tol=self.tolerance, max_steps=limit)
+            for b, y in zip(beta, problem.labels, strict=True)
+        ]
+        gradient = np.stack([g for g, _, _ in solve])
+        scores = problem.labels - self.ridge * beta - gradient
+        upper = problem.primal_value(self.x * self.unit, beta, scores)
+        dual = 2.0 * beta * problem.labels - beta * scores - self.ridge * beta**2
+        return _Evaluation(self.x, beta, gradient, upper, float(dual.sum()))
+
+    def products(self, point: _Evaluation) -> list[FloatArray]:
+        """``K_i beta`` at the support in units of the budget, the learned ridge last; one array a column."""
+        result = []
+        for b in point.beta:
+            products = self.gram.support_products(b)
+            if self.problem.learns_ridge:
+                products = np.vstack([products, self.problem.ridge * b])
+            products *= self.unit[:, None]
+            result.append(products)
+        return result
+
+    def curvatures(self, point: _Evaluation, products: list[FloatArray], at_most: int | None) -> list[Curvature]:
+        """Second-order information of every column at an evaluated point."""
+        result = []
+        for b, g, d in zip(point.beta, point.gradient, products, strict=True):
+            free = np.flatnonzero((b != 0) & (np.abs(b) < self.problem.box)).astype(np.intp)
+            bias = float(g[free].mean()) if len(free) else 0.0
+            result.append(free_curvature(self.K, self.ridge, d, g - bias, free, at_most))
+        return result
+
+
+def solve_bundle(
+    problem: MarginProblem, gram: Any, *, start: Candidate | None = None, deadline: float | None = None
+) -> Iterator[Candidate]:
+    """Solve for nonnegative kernel weights by the second-order bundle method.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Labels, box, ridge, prices and budget.
+    gram : GramStack
+        Labelled blocks of the kernels, n x n.
+    start : Candidate, optional
+        Weights and dual variables to start from.
+    deadline : float, optional
+        Value of ``time.perf_counter()`` after which the coarse start gives way.
+
+    Yields
+    ------
+    Candidate
+        Best weights so far, their dual variables, and the dual point of the best lower bound.
+    """
+    x, beta = _start(problem, gram, start, deadline)
+    oracle, bounds = _Oracle(problem, gram), _Bounds(problem)
+    oracle.move_to(x)
+    allowance = _COARSE_GAP * float(np.abs(beta).sum()) if beta.any() else float("inf")
+    centre: _Centre | None = None
+    stretch, nulls = 1.0, 0
+    for _ in range(_MAX_STEPS):
+        point = oracle.evaluate(beta, allowance)
+        products = oracle.products(point)
+        q = np.sum([d @ b for d, b in zip(products, point.beta, strict=True)], axis=0)
+        bounds.record(point, q)
+        candidate = bounds.candidate()
+        if not np.isfinite(point.upper):
+            ray = unbounded_direction(problem, gram, candidate)
+            yield replace(candidate, ray=ray)
+            return
+        if centre is None or point.upper <= centre.point.upper - _ENOUGH * centre.predicted:
+            early = bounds.gap > _EARLY_GAP * abs(bounds.upper) and nulls < 2
+            centre = _Centre(point, oracle.curvatures(point, products, _EARLY_FREE if early else None))
+            stretch, nulls = max(1.0, stretch / 4.0), 0
+        else:
+            stretch, nulls = 3.0 * stretch, nulls + 1
+        x, predicted = _step(bounds, centre, stretch)
+        yield bounds.candidate()
+        if nulls > _MAX_NULLS:
+            return
+        centre.predicted = predicted
+        beta = _predict(problem, centre, x)
+        allowance = max(0.1 * min(predicted, bounds.gap), 1e-14 * abs(bounds.upper))
+        oracle.move_to(x)
+
+
+def _step(bounds: _Bounds, centre: _Centre, stretch: float) -> tuple[FloatArray, float]:
+    """Next x and the decrease the model promises there."""
+    size = max(abs(centre.point.upper), np.finfo(float).tiny)
+    H = stretch * centre.hessian / size
+    a, G = np.array(bounds.constants) / size, np.array(bounds.slopes) / size
+    x, multipliers, _ = solve_bundle_qp(H, centre.point.x, a, G, 1e-12)
+    bounds.offer_mixture(multipliers)
+    x = np.where(x < _NEGLIGIBLE * x.max(), 0.0, x)
+    x /= x.sum()
+    away = x - centre.point.x
+    model = float((a - G @ x).max() + 0.5 * away @ H @ away)
+    return x, max(centre.point.upper - size * model, 0.0)
+
+
+def _predict(problem: MarginProblem, centre: _Centre, x: FloatArray) -> FloatArray:
+    """Dual variables expected at x: linear on the free samples, brought back into the box."""
+    beta = centre.point.beta.copy()
+    for k, (curvature, y) in enumerate(zip(centre.curvatures, problem.labels, strict=True)):
+        moved = beta[k].copy()
+        moved[curvature.free] += curvature.predict(x - centre.point.x)
+        alpha, _ = feasible_dual(y * moved, y, problem.box)
+        beta[k] = y * alpha
+    return beta
+
+
+def _start(
+    problem: MarginProblem, gram: Any, start: Candidate | None, deadline: float | None
+) -> tuple[FloatArray, FloatArray]:
+    """First x and dual variables: as given, or from a third of the samples, or uniform and zero."""
+    n, m = problem.labels.shape[1], len(problem.all_prices)
+    beta = np.zeros(problem.labels.shape)
+    if start is not None and start.weights is not None:
+        x = start.weights * problem.all_prices / problem.budget
+        if start.alpha is not None:
+            beta = problem.labels * np.stack(
+                [feasible_dual(a, y, problem.box)[0] for a, y in zip(start.alpha, problem.labels, strict=True)]
+            )
+        return x / x.sum(), beta
+    if n < _COARSE_BELOW or m == 1:
+        return np.full(m, 1.0 / m), beta
+    rows = _third(problem.labels)
+    part = MarginProblem(
+        problem.labels[:, rows],
+        3.0 * problem.box[rows],
+        problem.ridge[rows] / 3.0,
+        problem.prices,
+        problem.budget,
+        problem.ridge_price,
+    )
+    coarse = Candidate()
+    for coarse in solve_bundle(part, gram.restrict(rows), deadline=deadline):
+        if coarse.gap < _COARSE_GAP or (deadline is not None and time.perf_counter() > deadline):
+            break
+    if coarse.weights is None or coarse.alpha is None:
+        return np.full(m, 1.0 / m), beta
+    beta[:, rows] = part.labels * coarse.alpha / 3.0
+    return coarse.weights * problem.all_prices / problem.budget, beta
+
+
+def _third(labels: FloatArray) -> IntArray:
+    """Every third sample within each class, in the order of the rows."""
+    order = np.lexsort(labels)
+    return np.sort(order[::3]).astype(np.intp)
