@@ -90,9 +90,23 @@ class GramStack(ABC):
         """All ``K_i v``: (n_cols,) -> (m, n_rows)."""
         return np.concatenate([self.read(self._all, rows) @ vector for rows in self._blocks()], axis=1)
 
-    def support_products(self, vector: FloatArray) -> FloatArray:
-        """``K_i v`` at the support of v, zero elsewhere, shape (m, n), for symmetric stacks."""
-        return self.products(vector) * (vector != 0)
+    def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
+        """``K_i v`` at the support of v, zero elsewhere, for symmetric stacks.
+
+        Parameters
+        ----------
+        vector : ndarray of shape (n,)
+            v, often sparse.
+        kernels : ndarray of intp, optional
+            Which kernels; all when None.
+
+        Returns
+        -------
+        ndarray of shape (len(kernels), n)
+        """
+        kernels = self._all if kernels is None else kernels
+        parts = [self.read(kernels, rows) @ vector for rows in self._blocks()]
+        return np.concatenate(parts, axis=1) * (vector != 0)
 
     def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
         """``(sum_i weights_i K_i) V``: (n_cols,) or (n_cols, k) -> (n_rows,) or (n_rows, k)."""

@@ -145,11 +145,12 @@ class DenseStack(GramStack):
             self._add_product(i, vector, result[i], everywhere=True)
         return result
 
-    def support_products(self, vector: FloatArray) -> FloatArray:
-        """``K_i v`` at the support of v, zero elsewhere, shape (m, n): half the traffic of `products`."""
-        result = np.empty((self.n_kernels, self.shape[0]))
-        for i in range(self.n_kernels):
-            self._add_product(i, vector, result[i], everywhere=False)
+    def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
+        kernels = self._all if kernels is None else kernels
+        result = np.empty((len(kernels), self.shape[0]))
+        for k, i in enumerate(kernels):
+            # Only the lower triangle is read: half the traffic of `products`.
+            self._add_product(int(i), vector, result[k], everywhere=False)
         result[:, vector == 0] = 0.0
         return result
 

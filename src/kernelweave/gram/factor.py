@@ -98,9 +98,10 @@ class FactorStack(GramStack):
     def products(self, vector: FloatArray) -> FloatArray:
         return np.stack([factor @ (factor.T @ vector) for factor in self._factors]).astype(np.float64, copy=False)
 
-    def support_products(self, vector: FloatArray) -> FloatArray:
-        """``K_i v`` at the support of v, zero elsewhere, shape (m, n)."""
-        return self.products(vector) * (vector != 0)
+    def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
+        chosen = self._factors if kernels is None else [self._factors[i] for i in kernels]
+        products = np.stack([factor @ (factor.T @ vector) for factor in chosen]).astype(np.float64, copy=False)
+        return products * (vector != 0)
 
     def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
         result = np.zeros(block.shape)

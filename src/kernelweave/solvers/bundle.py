@@ -38,7 +38,9 @@ _FIRST_TOLERANCE = 0.1  # of the SVM, in units of the margin
 _TIGHTEST = 1e-12
 _COARSE_BELOW = 400  # samples from which a coarse start pays
 _COARSE_GAP = 5e-3
-_EARLY_GAP, _EARLY_FREE = 1e-3, 600  # subsample the Hessian before this gap, to this many samples
+_EARLY_GAP, _EARLY_FREE = 5e-2, 1000  # subsample the Hessian before this gap, to this many samples
+_MATTERS = 0.7  # share of the largest quadratic form from which a kernel without weight is watched
+_LOOK_AGAIN = 1e-3  # decrease of the gap after which all kernels are looked at again
 _ENOUGH = 0.05  # share of the predicted decrease that moves the centre
 _NEGLIGIBLE = 1e-9  # share of the largest weight below which a weight is zero
 _MAX_NULLS = 40
@@ -65,28 +67,39 @@ class _Centre:
     """The best point so far, with the model's metric around it."""
 
     point: _Evaluation
+    kernels: IntArray  # the curvature is known for these
     curvatures: list[Curvature]
     predicted: float = 0.0
 
-    @property
-    def hessian(self) -> FloatArray:
-        return np.sum([c.hessian for c in self.curvatures], axis=0)
+    def hessian_for(self, working: IntArray) -> FloatArray:
+        """Hessian for the working kernels, zero where it is not known."""
+        total = np.sum([c.hessian for c in self.curvatures], axis=0)
+        at = np.searchsorted(self.kernels, working)
+        known = np.isin(working, self.kernels)
+        result = np.zeros((len(working), len(working)))
+        result[np.ix_(known, known)] = total[np.ix_(at[known], at[known])]
+        return result
 
 
 class _Bounds:
-    """Best upper and lower bound seen, and the planes below f."""
+    """Best upper and lower bound seen, the planes below f, and the kernels they are known for."""
 
     def __init__(self, problem: MarginProblem) -> None:
         self.problem = problem
+        self.working = np.arange(len(problem.all_prices), dtype=np.intp)
         self.constants: list[float] = []
         self.slopes: list[FloatArray] = []
         self.alphas: list[FloatArray] = []
         self.upper, self.lower = float("inf"), -float("inf")
+        self.gap_when_full = float("inf")
         self.best: _Evaluation | None = None
         self.dual_alpha: FloatArray | None = None
 
-    def record(self, point: _Evaluation, q: FloatArray) -> None:
-        """Keep the better bounds and the plane of an SVM solution with quadratic forms q."""
+    def record(self, point: _Evaluation, q: FloatArray, *, full: bool) -> None:
+        """Keep the better bounds and the plane of an SVM solution.
+
+        ``q`` holds its quadratic forms with the working kernels, NaN elsewhere; with ``full`` all of them.
+        """
         if self.best is None or point.upper < self.upper:
             self.upper, self.best = point.upper, point
         alpha = np.abs(point.beta)
@@ -95,11 +108,27 @@ class _Bounds:
         self.alphas.append(alpha)
         for kept in (self.constants, self.slopes, self.alphas):
             del kept[:-_MAX_PLANES]
+        if full:
+            self._choose_working(point, q)
+            self.lower = -float("inf")
         self.offer(alpha, q)
+        if full:
+            self.gap_when_full = self.gap
+
+    def _choose_working(self, point: _Evaluation, q: FloatArray) -> None:
+        # A kernel far below the largest quadratic form has no weight near the optimum; the next
+        # full look, and the certificate, would tell.
+        matters = (point.x > 0) | (q >= _MATTERS * q.max())
+        if self.problem.learns_ridge:
+            matters[-1] = True
+        self.working = np.flatnonzero(matters).astype(np.intp)
+        known = [bool(np.isfinite(slope[self.working]).all()) for slope in self.slopes]
+        for kept in (self.constants, self.slopes, self.alphas):
+            kept[:] = [item for item, keep in zip(kept, known, strict=True) if keep]
 
     def offer(self, alpha: FloatArray, q: FloatArray) -> None:
         """Lower bound from dual variables and an upper bound q of their quadratic forms."""
-        forms = q * self.problem.all_prices / self.problem.budget
+        forms = np.nan_to_num(q) * self.problem.all_prices / self.problem.budget
         value = self.problem.dual_value(alpha, forms)
         if value > self.lower:
             self.lower, self.dual_alpha = value, self.problem.best_scale(alpha, forms)[0] * alpha
@@ -111,8 +140,13 @@ class _Bounds:
 
     @property
     def gap(self) -> float:
-        """Absolute gap."""
+        """Absolute gap, as far as the working kernels tell."""
         return self.upper - self.lower
+
+    @property
+    def wants_full_look(self) -> bool:
+        """Whether enough has changed since all kernels were looked at."""
+        return not self.gap > _LOOK_AGAIN * self.gap_when_full
 
     def candidate(self) -> Candidate:
         if self.best is None or not np.isfinite(self.upper):
@@ -158,14 +192,14 @@ class _Oracle:
         dual = 2.0 * beta * problem.labels - beta * scores - self.ridge * beta**2
         return _Evaluation(self.x, beta, gradient, upper, float(dual.sum()))
 
-    def products(self, point: _Evaluation) -> list[FloatArray]:
-        """``K_i beta`` at the support in units of the budget, the learned ridge last; one array a column."""
-        result = []
+    def products(self, point: _Evaluation, kernels: IntArray) -> list[FloatArray]:
+        """``K_i beta`` at the support in units of the budget, for the kernels named; one array a column."""
+        m, result = len(self.problem.prices), []
         for b in point.beta:
-            products = self.gram.support_products(b)
+            products = self.gram.support_products(b, kernels[kernels < m])
             if self.problem.learns_ridge:
                 products = np.vstack([products, self.problem.ridge * b])
-            products *= self.unit[:, None]
+            products *= self.unit[kernels][:, None]
             result.append(products)
         return result
 
@@ -206,19 +240,23 @@ def solve_bundle(
     allowance = _COARSE_GAP * float(np.abs(beta).sum()) if beta.any() else float("inf")
     centre: _Centre | None = None
     stretch, nulls = 1.0, 0
+    everything = np.arange(len(x), dtype=np.intp)
     for _ in range(_MAX_STEPS):
         point = oracle.evaluate(beta, allowance)
-        products = oracle.products(point)
-        q = np.sum([d @ b for d, b in zip(products, point.beta, strict=True)], axis=0)
-        bounds.record(point, q)
+        full = bounds.wants_full_look
+        kernels = everything if full else bounds.working
+        products = oracle.products(point, kernels)
+        q = np.full(len(x), np.nan)
+        q[kernels] = np.sum([d @ b for d, b in zip(products, point.beta, strict=True)], axis=0)
+        bounds.record(point, q, full=full)
         candidate = bounds.candidate()
         if not np.isfinite(point.upper):
             ray = unbounded_direction(problem, gram, candidate)
             yield replace(candidate, ray=ray)
             return
         if centre is None or point.upper <= centre.point.upper - _ENOUGH * centre.predicted:
-            early = bounds.gap > _EARLY_GAP * abs(bounds.upper) and nulls < 2
-            centre = _Centre(point, oracle.curvatures(point, products, _EARLY_FREE if early else None))
+            at_most = _EARLY_FREE if bounds.gap > _EARLY_GAP * abs(bounds.upper) else None
+            centre = _Centre(point, kernels, oracle.curvatures(point, products, at_most))
             stretch, nulls = max(1.0, stretch / 4.0), 0
         else:
             stretch, nulls = 3.0 * stretch, nulls + 1
@@ -234,15 +272,18 @@ def solve_bundle(
 
 def _step(bounds: _Bounds, centre: _Centre, stretch: float) -> tuple[FloatArray, float]:
     """Next x and the decrease the model promises there."""
+    working = bounds.working
     size = max(abs(centre.point.upper), np.finfo(float).tiny)
-    H = stretch * centre.hessian / size
-    a, G = np.array(bounds.constants) / size, np.array(bounds.slopes) / size
-    x, multipliers, _ = solve_bundle_qp(H, centre.point.x, a, G, 1e-12)
+    H = stretch * centre.hessian_for(working) / size
+    a, G = np.array(bounds.constants) / size, np.array(bounds.slopes)[:, working] / size
+    inside, multipliers, _ = solve_bundle_qp(H, centre.point.x[working], a, G, 1e-12)
     bounds.offer_mixture(multipliers)
-    x = np.where(x < _NEGLIGIBLE * x.max(), 0.0, x)
-    x /= x.sum()
-    away = x - centre.point.x
-    model = float((a - G @ x).max() + 0.5 * away @ H @ away)
+    inside = np.where(inside < _NEGLIGIBLE * inside.max(), 0.0, inside)
+    inside /= inside.sum()
+    away = inside - centre.point.x[working]
+    model = float((a - G @ inside).max() + 0.5 * away @ H @ away)
+    x = np.zeros_like(centre.point.x)
+    x[working] = inside
     return x, max(centre.point.upper - size * model, 0.0)
 
 
@@ -251,7 +292,7 @@ def _predict(problem: MarginProblem, centre: _Centre, x: FloatArray) -> FloatArr
     beta = centre.point.beta.copy()
     for k, (curvature, y) in enumerate(zip(centre.curvatures, problem.labels, strict=True)):
         moved = beta[k].copy()
-        moved[curvature.free] += curvature.predict(x - centre.point.x)
+        moved[curvature.free] += curvature.predict((x - centre.point.x)[centre.kernels])
         alpha, _ = feasible_dual(y * moved, y, problem.box)
         beta[k] = y * alpha
     return beta
