@@ -1,47 +1,66 @@
-"""What a kernel promises.
+"""What a kernel promises, and the algebra of kernels.
 
 A kernel says what similarity is: parameters in the constructor, nothing learned. Settings
 that depend on data (``gamma="scale"``) are resolved by `freeze`, which hands back a new kernel.
+
+The algebra lives here because the operators of `Kernel` build its classes: sums and
+products of positive semidefinite kernels are positive semidefinite (the product by
+Schur's theorem), and so is a nonnegative multiple.
 """
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-__all__ = ["FloatArray", "Kernel"]
+__all__ = ["FloatArray", "Kernel", "Product", "Scaled", "Sum", "n_samples"]
 
 FloatArray = npt.NDArray[np.float64]
+
+_DIAGONAL_BLOCK = 32
+
+
+def n_samples(X: Any) -> int:
+    """Number of samples of an array, a sparse matrix, a frame or a list."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 class Kernel(BaseEstimator):
     """Base class of the kernels.
 
     A subclass implements ``__call__`` and states what it promises in the class attributes.
+    ``a + b``, ``a * b`` and ``2.0 * a`` are kernels again.
 
     Attributes
     ----------
     symmetric : bool
         ``k(x, z) = k(z, x)``.
     positive_semidefinite : bool
-        Every Gram matrix is positive semidefinite.
+        Every Gram matrix is positive semidefinite. True where it is the user's claim
+        (a callable, a given matrix), which whoever relies on it has to check.
     unit_diagonal : bool
         ``k(x, x) = 1`` for every x.
     distance : str or None
         Name of the pairwise distance the kernel is a function of ("sqeuclidean",
-        "manhattan"); kernels on the same columns with the same name share one computation.
-    vector_input : bool
-        Samples are rows of a numeric matrix (False for sequences, indices, graphs).
+        "manhattan", "chi2"); kernels on the same columns with the same name share one
+        computation.
+    vector_input : bool or None
+        Samples are rows of a numeric matrix (False for sequences, indices, graphs; None:
+        whatever the columns hold).
     """
 
     symmetric: bool = True
     positive_semidefinite: bool = True
     unit_diagonal: bool = False
     distance: str | None = None
-    vector_input: bool = True
+    vector_input: bool | None = True
+
+    # numpy scalars then leave ``scalar * kernel`` to us instead of making object arrays.
+    __array_ufunc__ = None
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """Evaluate the kernel.
@@ -54,15 +73,20 @@ class Kernel(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_x, n_y), dtype float64
-            ``k(x_i, y_j)``, an array the caller may write into.
+            ``k(x_i, y_j)``. A new array the caller may write into, unless it is flagged
+            read-only: then it is borrowed (a given matrix, which may also be float32).
         """
         raise NotImplementedError(f"{type(self).__name__} must implement __call__(X, Y=None)")
 
     def diag(self, X: Any) -> FloatArray:
         """``k(x, x)`` for every sample, shape (n_x,)."""
+        n = n_samples(X)
         if self.unit_diagonal:
-            return np.ones(_n_samples(X))
-        return np.array([self(X[i : i + 1])[0, 0] for i in range(_n_samples(X))])
+            return np.ones(n)
+        # Blocks save calls on vectors; on structured samples a pair costs more than a call.
+        step = 1 if self.vector_input is False else _DIAGONAL_BLOCK
+        blocks = [np.diagonal(self(X[i : i + step])) for i in range(0, n, step)]
+        return np.concatenate(blocks, dtype=np.float64) if blocks else np.zeros(0)
 
     def freeze(self, X: Any) -> Kernel:
         """Resolve settings that depend on data.
@@ -83,6 +107,183 @@ class Kernel(BaseEstimator):
         """Kernel values from the pairwise distances named by `distance` (which are not changed)."""
         raise NotImplementedError(f"{type(self).__name__} is not a function of a distance")
 
+    def __add__(self, other: Any) -> Sum:
+        return Sum(self, _kernel(other, "add"))
 
-def _n_samples(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    def __mul__(self, other: Any) -> Kernel:
+        if isinstance(other, Real):
+            return Scaled(self, float(other))
+        return Product(self, _kernel(other, "multiply"))
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self * other
+
+
+def _kernel(other: Any, verb: str) -> Kernel:
+    # An error instead of NotImplemented: a GP kernel would otherwise swallow ours as a constant.
+    if not isinstance(other, Kernel):
+        raise TypeError(
+            f"cannot {verb} a kernel and {type(other).__name__}; turn it into a kernel first: "
+            "kernelweave.kernels.as_kernel(...)"
+        )
+    return other
+
+
+class _Pair(Kernel):
+    """Two kernels of the same samples, combined entry by entry."""
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether both kernels are."""
+        return self.left.symmetric and self.right.symmetric
+
+    @property
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]
+        """Whether both kernels are."""
+        return self.left.positive_semidefinite and self.right.positive_semidefinite
+
+    @property
+    def vector_input(self) -> bool | None:  # type: ignore[override]
+        """What the two agree on."""
+        wanted = {self.left.vector_input, self.right.vector_input} - {None}
+        if len(wanted) > 1:
+            raise ValueError(
+                f"{self!r} joins a kernel of numeric vectors and one of structured samples; "
+                "give each its own entry and columns instead"
+            )
+        return wanted.pop() if wanted else None
+
+    def freeze(self, X: Any) -> Kernel:
+        """Freeze both kernels on the training samples."""
+        left, right = self.left.freeze(X), self.right.freeze(X)
+        return self if left is self.left and right is self.right else type(self)(left, right)
+
+
+class Sum(_Pair):
+    """Sum of two kernels.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The kernels.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Linear, RBF
+    >>> (Linear() + RBF(gamma=1.0))([[0.0], [2.0]]).round(3)
+    array([[1.   , 0.018],
+           [0.018, 5.   ]])
+    """
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        """``left(X, Y) + right(X, Y)``."""
+        return _joined(np.add, self.left(X, Y), self.right(X, Y))
+
+    def diag(self, X: Any) -> FloatArray:
+        """Sum of the diagonals."""
+        return self.left.diag(X) + self.right.diag(X)
+
+
+class Product(_Pair):
+    """Entrywise product of two kernels.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The kernels.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Linear
+    >>> (Linear() * Linear())([[1.0], [2.0]])
+    array([[ 1.,  4.],
+           [ 4., 16.]])
+    """
+
+    @property
+    def unit_diagonal(self) -> bool:  # type: ignore[override]
+        """Whether both kernels have one."""
+        return self.left.unit_diagonal and self.right.unit_diagonal
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        """``left(X, Y) * right(X, Y)``."""
+        return _joined(np.multiply, self.left(X, Y), self.right(X, Y))
+
+    def diag(self, X: Any) -> FloatArray:
+        """Product of the diagonals."""
+        return self.left.diag(X) * self.right.diag(X)
+
+
+class Scaled(Kernel):
+    """A multiple of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    scale : float
+        The factor. A negative one is allowed, and declared indefinite.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Linear
+    >>> (2.0 * Linear())([[1.0], [2.0]])
+    array([[2., 4.],
+           [4., 8.]])
+    """
+
+    def __init__(self, kernel: Kernel, scale: float = 1.0) -> None:
+        self.kernel = kernel
+        self.scale = scale
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether the kernel is."""
+        return self.kernel.symmetric
+
+    @property
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]
+        """Whether the kernel is, and the factor is not negative."""
+        return self.kernel.positive_semidefinite and self.scale >= 0
+
+    @property
+    def unit_diagonal(self) -> bool:  # type: ignore[override]
+        """Whether the kernel has one, and the factor is one."""
+        return self.kernel.unit_diagonal and self.scale == 1
+
+    @property
+    def vector_input(self) -> bool | None:  # type: ignore[override]
+        """As the kernel."""
+        return self.kernel.vector_input
+
+    @property
+    def distance(self) -> str | None:  # type: ignore[override]
+        """As the kernel."""
+        return self.kernel.distance
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        """``scale * kernel(X, Y)``."""
+        return _joined(np.multiply, self.kernel(X, Y), np.float64(self.scale))
+
+    def diag(self, X: Any) -> FloatArray:
+        """Multiple of the diagonal."""
+        return self.scale * self.kernel.diag(X)
+
+    def freeze(self, X: Any) -> Kernel:
+        """Freeze the kernel on the training samples."""
+        kernel = self.kernel.freeze(X)
+        return self if kernel is self.kernel else Scaled(kernel, self.scale)
+
+    def from_distances(self, distances: FloatArray) -> FloatArray:
+        """``scale * kernel.from_distances(distances)``."""
+        return _joined(np.multiply, self.kernel.from_distances(distances), np.float64(self.scale))
+
+
+def _joined(operation: np.ufunc, left: FloatArray, right: FloatArray | np.float64) -> FloatArray:
+    # Work in place where the left result is ours: Gram matrices are large.
+    own = left.flags.writeable and left.dtype == np.float64
+    return operation(left, right, out=left if own else None, dtype=np.float64)

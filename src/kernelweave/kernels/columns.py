@@ -1,0 +1,269 @@
+"""Columns of any container, as a kernel wants them.
+
+What the user wrote is resolved on the training samples to positions, and to names where
+the container has them, so that a frame with reordered columns is read by name later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelweave.kernels.arrays import is_sparse
+
+__all__ = ["Columns", "resolve_columns", "select_columns"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Chosen columns.
+
+    Parameters
+    ----------
+    positions : tuple of int or None
+        Positions in the training samples; None for samples that have no columns (a list
+        of objects, an array of more than two dimensions).
+    names : tuple of str or None
+        Their names, where the training samples were a frame with distinct names.
+    width : int
+        Number of columns of the training samples.
+    """
+
+    positions: tuple[int, ...] | None
+    names: tuple[str, ...] | None
+    width: int
+
+    def label(self, column: int) -> str:
+        """How a message calls the selected column number ``column``."""
+        if self.names is not None:
+            return f"column '{self.names[column]}'"
+        return f"column {column if self.positions is None else self.positions[column]}"
+
+
+def resolve_columns(columns: Any, X: Any) -> Columns:
+    """Find out which columns are meant.
+
+    Parameters
+    ----------
+    columns : None, str, int, list of str or int, slice, mask, or callable
+        As in scikit-learn's ``ColumnTransformer``: None means all; strings name the columns
+        of a frame (a slice of names includes its end); integers are positions; a mask has
+        one truth value a column; a callable (``make_column_selector``) gets X and returns
+        one of these.
+    X : array, sparse matrix, pandas or polars frame, or list
+        Training samples.
+
+    Returns
+    -------
+    Columns
+        Positions and names.
+
+    Raises
+    ------
+    ValueError
+        When a column does not exist, none is selected, or names are used without a frame.
+    """
+    if callable(columns):
+        columns = columns(X)
+    names, width = _names(X), _width(X)
+    if width is None:
+        if columns is not None:
+            raise ValueError("columns were chosen, but the samples have none")
+        return Columns(None, None, 1)
+    positions = tuple(range(width)) if columns is None else _positions(columns, names, width)
+    if not positions:
+        raise ValueError(f"the choice of columns {columns!r} selects none of {width}")
+    return Columns(positions, None if names is None else tuple(names[i] for i in positions), width)
+
+
+def select_columns(X: Any, columns: Columns, numeric: bool | None = True) -> Any:
+    """The chosen columns of training or new samples.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, pandas or polars frame, or list
+        Samples.
+    columns : Columns
+        What `resolve_columns` found on the training samples.
+    numeric : bool or None, default=True
+        True: a finite float64 matrix. False: the objects themselves, of shape (n_samples,)
+        when one column is chosen. None: the first where the columns hold numbers, else the second.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns) or (n_samples,), or CSR matrix
+        The samples; a view where that is possible.
+
+    Raises
+    ------
+    ValueError
+        When columns are missing, or do not hold finite numbers where they must.
+    """
+    block = _take(X, columns)
+    if numeric is None:
+        numeric = block.dtype.kind in "biuf" and block.ndim == 2
+    if not numeric:
+        block = block.toarray() if is_sparse(block) else block
+        return block[:, 0] if block.ndim == 2 and block.shape[1] == 1 else block
+    if block.ndim != 2:
+        raise ValueError(f"the kernel takes numeric columns, but the samples have shape {block.shape}")
+    return _finite(_numbers(block, columns), columns)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "to_numpy")
+
+
+def _is_array(X: Any) -> bool:
+    return is_sparse(X) or isinstance(X, np.ndarray)
+
+
+def _width(X: Any) -> int | None:
+    if _is_frame(X) or _is_array(X):
+        return {1: 1, 2: X.shape[-1]}.get(len(X.shape))
+    return _width(_as_array(X))
+
+
+def _names(X: Any) -> list[str] | None:
+    if not _is_frame(X):
+        return None
+    names = list(X.columns)
+    usable = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    return names if usable else None
+
+
+def _as_array(X: Any) -> Any:
+    if _is_array(X):
+        return X
+    if hasattr(X, "to_numpy"):
+        return X.to_numpy()
+    try:
+        return np.asarray(X)
+    except ValueError:
+        # Samples of unequal length (sequences): one object each.
+        objects = np.empty(len(X), dtype=object)
+        objects[:] = X
+        return objects
+
+
+def _positions(columns: Any, names: list[str] | None, width: int) -> tuple[int, ...]:
+    if isinstance(columns, str | int | np.integer) and not isinstance(columns, bool):
+        return (_position(columns, names, width),)
+    if isinstance(columns, slice):
+        return tuple(range(width)[_positional(columns, names, width)])
+    chosen = list(columns) if isinstance(columns, Sequence) else list(np.asarray(columns).tolist())
+    if chosen and all(isinstance(item, bool | np.bool_) for item in chosen):
+        if len(chosen) != width:
+            raise ValueError(f"the mask of columns has {len(chosen)} entries for {width} columns")
+        return tuple(int(i) for i in np.flatnonzero(chosen))
+    return tuple(_position(item, names, width) for item in chosen)
+
+
+def _position(column: Any, names: list[str] | None, width: int) -> int:
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(
+                f"column {column!r} is chosen by name, but the samples are not a frame with distinct names; "
+                "use positions"
+            )
+        if column not in names:
+            raise ValueError(f"there is no column {column!r}; the columns are {_listed(names)}")
+        return names.index(column)
+    if isinstance(column, int | np.integer) and not isinstance(column, bool):
+        if not -width <= column < width:
+            raise ValueError(f"there is no column {column}; the samples have {width} columns")
+        return int(column) % width
+    raise ValueError(f"cannot choose columns by {column!r}; use names, positions, a slice, a mask or a callable")
+
+
+def _positional(columns: slice, names: list[str] | None, width: int) -> slice:
+    start, stop = columns.start, columns.stop
+    if isinstance(start, str):
+        start = _position(start, names, width)
+    if isinstance(stop, str):
+        stop = _position(stop, names, width) + 1
+    return slice(start, stop, columns.step)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:10])
+    return shown if len(names) <= 10 else f"{shown}, ... ({len(names)})"
+
+
+def _take(X: Any, columns: Columns) -> Any:
+    frame = _is_frame(X)
+    X = X if frame else _as_array(X)
+    if columns.positions is None:
+        return X
+    positions = list(columns.positions)
+    names = _names(X) if columns.names is not None else None
+    if names is not None and columns.names is not None:
+        positions = [_position(name, names, len(names)) for name in columns.names]
+    elif _width(X) != columns.width:
+        raise ValueError(f"the samples have {_width(X)} columns, but the kernels were fitted on {columns.width}")
+    if len(X.shape) == 1:
+        return X[:, None]
+    if frame:
+        return _frame_block(X, positions)
+    matrix = X.tocsr() if is_sparse(X) else X
+    first, last = positions[0], positions[-1]
+    if positions == list(range(first, last + 1)):
+        # A slice is a view of an array; all columns of a sparse matrix are the matrix.
+        return matrix if len(positions) == matrix.shape[1] else matrix[:, first : last + 1]
+    return matrix[:, positions]
+
+
+def _frame_block(X: Any, positions: list[int]) -> Any:
+    part = X.iloc[:, positions] if hasattr(X, "iloc") else X[:, positions]
+    block = part.to_numpy()
+    if block.dtype.kind != "O" or not hasattr(X, "iloc") or part.dtypes.map(lambda t: t.kind == "O").any():
+        return block
+    # Nullable and mixed numeric columns come out as objects; missing values become NaN.
+    kinds = {getattr(dtype, "kind", "O") for dtype in part.dtypes}
+    return part.to_numpy(dtype=np.float64, na_value=np.nan) if kinds <= set("biuf") else block
+
+
+def _numbers(block: Any, columns: Columns) -> Any:
+    kind = block.dtype.kind
+    if kind in "biuf":
+        return block.astype(np.float64, copy=False)
+    if kind in "OUS":
+        try:
+            return block.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(_not_a_number(block, columns)) from None
+    raise ValueError(f"{columns.label(0)} holds {block.dtype}, not numbers")
+
+
+def _not_a_number(block: Any, columns: Columns) -> str:
+    for column in range(block.shape[1]):
+        for row, value in enumerate(block[:, column]):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return f"{columns.label(column)} holds {value!r} in row {row}, not a number"
+    return "the columns do not hold numbers"
+
+
+def _finite(matrix: Any, columns: Columns) -> Any:
+    values = matrix.data if is_sparse(matrix) else matrix
+    # One pass without a temporary: a sum is finite unless an entry is not (or it overflows).
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return matrix
+    where = np.flatnonzero(~np.isfinite(values))
+    if not where.size:
+        return matrix
+    if is_sparse(matrix):
+        coordinates = matrix.tocoo()
+        row, column = int(coordinates.row[where[0]]), int(coordinates.col[where[0]])
+    else:
+        row, column = divmod(int(where[0]), matrix.shape[1])
+    value = "NaN" if np.isnan(values.reshape(-1)[where[0]]) else "infinity"
+    raise ValueError(
+        f"{columns.label(column)} holds {value} in row {row}; drop the sample or fill it in, "
+        "for example with sklearn.impute.SimpleImputer"
+    )

@@ -1,0 +1,224 @@
+"""Named kernels, frozen on training samples and evaluated one matrix at a time.
+
+Kernels on the same columns share the selection of the columns; those that are functions
+of the same distance share its computation. Peak memory beyond the caller's: the selected
+columns, one matrix of distances, one Gram matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelweave.exceptions import InvalidKernelError, KernelweaveError
+from kernelweave.kernels.arrays import as_gram
+from kernelweave.kernels.base import FloatArray, Kernel, n_samples
+from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
+from kernelweave.kernels.distances import pairwise_distances
+from kernelweave.kernels.entries import Entry
+from kernelweave.kernels.families import KernelFamily
+
+__all__ = ["NamedKernel", "freeze_kernels", "iter_diagonals", "iter_grams"]
+
+
+@dataclass(frozen=True)
+class NamedKernel:
+    """A kernel ready for training and new samples.
+
+    Parameters
+    ----------
+    name : str
+        Its name; members of a family are called ``family[label]``.
+    kernel : Kernel
+        Frozen: it depends on no training samples any more.
+    columns : Columns
+        The columns it reads.
+    """
+
+    name: str
+    kernel: Kernel
+    columns: Columns
+
+
+def freeze_kernels(entries: Sequence[Entry], X: Any) -> list[NamedKernel]:
+    """Resolve columns, families and data-dependent settings on training samples.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        From `resolve_entries`.
+    X : array, sparse matrix, pandas or polars frame, or list
+        Training samples.
+
+    Returns
+    -------
+    list of NamedKernel
+        In the order of the entries; a family gives several.
+
+    Raises
+    ------
+    InvalidKernelError
+        Naming the kernel: missing columns, columns that do not hold finite numbers, settings
+        that make no sense.
+    """
+    named: list[NamedKernel] = []
+    for entry in entries:
+        with _naming(entry.name):
+            columns = resolve_columns(entry.columns, X)
+            samples = select_columns(X, columns, entry.kernel.vector_input)
+            if isinstance(entry.kernel, KernelFamily):
+                members = [(f"{entry.name}[{label}]", kernel) for label, kernel in entry.kernel.members(samples)]
+            else:
+                members = [(entry.name, entry.kernel.freeze(samples))]
+        named += [NamedKernel(name, kernel, columns) for name, kernel in members]
+    names = [member.name for member in named]
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InvalidKernelError(f"kernel '{repeated}': the name is used twice; names must be distinct")
+    return named
+
+
+def iter_grams(
+    named: Sequence[NamedKernel], X: Any, Y: Any = None, *, check_finite: bool = True
+) -> Iterator[tuple[int, FloatArray, bool]]:
+    """Evaluate kernels one after another, sharing what they share.
+
+    Parameters
+    ----------
+    named : sequence of NamedKernel
+        Frozen kernels.
+    X, Y : array, sparse matrix, pandas or polars frame, or list
+        Samples; ``Y = X`` when None.
+    check_finite : bool, default=True
+        Refuse results with NaN or infinity (one pass over each).
+
+    Yields
+    ------
+    index : int
+        Position in ``named``. The order is by shared columns and distances.
+    K : ndarray of shape (n_x, n_y), dtype float64
+        The matrix; float32 only if it is borrowed or copied from a given float32 matrix.
+    owned : bool
+        Whether the caller may write into it. If not, it is somebody's memory, read-only.
+
+    Raises
+    ------
+    InvalidKernelError
+        Naming the kernel, and the place where there is one.
+    """
+    shape = (n_samples(X), n_samples(X if Y is None else Y))
+    for group in _groups(named):
+        samples = _select(named[group[0]], X)
+        others = None if Y is None else _select(named[group[0]], Y)
+        for index, gram in _group_grams(named, group, samples, others):
+            with _naming(named[index].name):
+                gram = as_gram(gram, shape)
+                if check_finite:
+                    _check_finite(gram)
+            yield index, gram, bool(gram.flags.writeable)
+            del gram
+
+
+def iter_diagonals(named: Sequence[NamedKernel], X: Any) -> Iterator[tuple[int, FloatArray]]:
+    """Diagonals ``k(x, x)`` of the kernels.
+
+    Parameters
+    ----------
+    named : sequence of NamedKernel
+        Frozen kernels.
+    X : array, sparse matrix, pandas or polars frame, or list
+        Samples.
+
+    Yields
+    ------
+    index : int
+        Position in ``named``. The order is by shared columns.
+    diagonal : ndarray of shape (n_samples,), dtype float64
+        The diagonal.
+
+    Raises
+    ------
+    InvalidKernelError
+        Naming the kernel, and the place where there is one.
+    """
+    n = n_samples(X)
+    for group in _groups(named):
+        samples = _select(named[group[0]], X)
+        for index in group:
+            with _naming(named[index].name):
+                diagonal = np.asarray(named[index].kernel.diag(samples), dtype=np.float64)
+                if diagonal.shape != (n,):
+                    raise ValueError(f"diag returned shape {diagonal.shape} for {n} samples")
+                _check_finite(diagonal)
+            yield index, diagonal
+
+
+def _groups(named: Sequence[NamedKernel]) -> list[list[int]]:
+    groups: dict[Any, list[int]] = {}
+    for index, member in enumerate(named):
+        groups.setdefault((member.columns, member.kernel.vector_input), []).append(index)
+    return list(groups.values())
+
+
+def _select(member: NamedKernel, X: Any) -> Any:
+    with _naming(member.name):
+        return select_columns(X, member.columns, member.kernel.vector_input)
+
+
+def _group_grams(
+    named: Sequence[NamedKernel], group: list[int], samples: Any, others: Any
+) -> Iterator[tuple[int, FloatArray]]:
+    shared: dict[str, list[int]] = {}
+    for index in group:
+        kernel = named[index].kernel
+        if kernel.distance is not None:
+            shared.setdefault(kernel.distance, []).append(index)
+    for index in group:
+        kernel = named[index].kernel
+        if kernel.distance is None or len(shared[kernel.distance]) == 1:
+            with _naming(named[index].name):
+                gram = kernel(samples, others)
+            yield index, gram
+    for distance, members in shared.items():
+        if len(members) > 1:
+            yield from _distance_grams(named, members, distance, samples, others)
+
+
+def _distance_grams(
+    named: Sequence[NamedKernel], members: list[int], distance: str, samples: Any, others: Any
+) -> Iterator[tuple[int, FloatArray]]:
+    with _naming(named[members[0]].name):
+        distances = pairwise_distances(distance, samples, others)
+    for index in members:
+        with _naming(named[index].name):
+            gram = named[index].kernel.from_distances(distances)
+        yield index, gram
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the kernel in whatever goes wrong inside; running out of memory stays what it is."""
+    try:
+        yield
+    except (MemoryError, ImportError):
+        raise
+    except (ValueError, KernelweaveError) as error:
+        raise InvalidKernelError(f"kernel '{name}': {error}") from error
+    except Exception as error:
+        raise InvalidKernelError(f"kernel '{name}': {type(error).__name__}: {error}") from error
+
+
+def _check_finite(values: FloatArray) -> None:
+    # One pass without a temporary: a sum is finite unless an entry is not (or it overflows).
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    where = np.argwhere(~np.isfinite(values))
+    if where.size:
+        place = tuple(int(i) for i in where[0])
+        spot = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"the diagonal at sample {place[0]}"
+        raise ValueError(f"the result holds {values[place]} in {spot}")
