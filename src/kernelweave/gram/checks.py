@@ -21,7 +21,7 @@ _WAYS_ON = "Check how it was computed, or use a kernel that is positive semidefi
 
 
 @njit(cache=True)
-def _first_fault(matrix: FloatArray, diagonal: FloatArray, slack: float) -> tuple[int, int, int]:
+def _first_fault(matrix: FloatArray, roots: FloatArray, slack: float) -> tuple[int, int, int]:
     """Kind and place of the first fault; entries may differ from their mirror by ``slack`` of the diagonal."""
     n, tile = matrix.shape[0], 32
     for r0 in range(0, n, tile):
@@ -33,7 +33,7 @@ def _first_fault(matrix: FloatArray, diagonal: FloatArray, slack: float) -> tupl
                         return _NOT_FINITE, r, c
                     if not np.isfinite(b):
                         return _NOT_FINITE, c, r
-                    bound = np.sqrt(max(diagonal[r], 0.0) * max(diagonal[c], 0.0))
+                    bound = roots[r] * roots[c]
                     if abs(a - b) > slack * max(bound, abs(a), abs(b)):
                         return _ASYMMETRIC, r, c
                     if abs(a) > bound * (1.0 + slack) + slack * 1e-300:
@@ -62,7 +62,7 @@ def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
     slack = 1e-8 if matrix.dtype == np.float64 else len(matrix) * float(np.finfo(np.float32).eps)
     view = matrix.view()
     view.flags.writeable = False
-    kind, row, col = _first_fault(view, diagonal, slack)
+    kind, row, col = _first_fault(view, np.sqrt(np.maximum(diagonal, 0.0)), slack)
     if kind == _NOT_FINITE:
         raise InvalidKernelError(
             f"Kernel '{name}' has the value {matrix[row, col]} at row {row}, column {col}; every entry must be finite."

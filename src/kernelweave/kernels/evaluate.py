@@ -22,7 +22,7 @@ from kernelweave.kernels.distances import pairwise_distances
 from kernelweave.kernels.entries import Entry
 from kernelweave.kernels.families import KernelFamily
 
-__all__ = ["NamedKernel", "freeze_kernels", "iter_diagonals", "iter_grams"]
+__all__ = ["NamedKernel", "features_of", "freeze_kernels", "has_features", "iter_diagonals", "iter_grams"]
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,36 @@ def iter_diagonals(named: Sequence[NamedKernel], X: Any) -> Iterator[tuple[int, 
                     raise ValueError(f"diag returned shape {diagonal.shape} for {n} samples")
                 _check_finite(diagonal)
             yield index, diagonal
+
+
+def has_features(member: NamedKernel) -> bool:
+    """Whether a kernel offers its feature map, ``k(x, z) = phi(x)'phi(z)``."""
+    return callable(getattr(member.kernel, "features", None))
+
+
+def features_of(member: NamedKernel, X: Any) -> Any:
+    """Feature map of a kernel that offers one.
+
+    Parameters
+    ----------
+    member : NamedKernel
+        A frozen kernel for which `has_features` is true.
+    X : array, sparse matrix, pandas or polars frame, or list
+        Samples.
+
+    Returns
+    -------
+    ndarray or sparse matrix of shape (n_samples, rank)
+        ``phi(x)`` as rows.
+
+    Raises
+    ------
+    InvalidKernelError
+        Naming the kernel.
+    """
+    samples = _select(member, X)
+    with _naming(member.name):
+        return member.kernel.features(samples)
 
 
 def _groups(named: Sequence[NamedKernel]) -> list[list[int]]:
