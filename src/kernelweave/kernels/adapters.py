@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
-from kernelweave.kernels.arrays import as_gram, is_sparse
+from kernelweave.kernels.arrays import as_gram, is_sparse, read_only
 from kernelweave.kernels.base import FloatArray, Kernel, n_samples
 
 __all__ = ["FunctionKernel", "GaussianProcessKernel", "MetricKernel", "as_kernel"]
@@ -91,9 +91,7 @@ class FunctionKernel(Kernel):
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """The callable's matrix, read-only: it may be the callable's own memory."""
         other = X if Y is None else Y
-        gram = as_gram(self.function(X, other), (n_samples(X), n_samples(other))).view()
-        gram.flags.writeable = False
-        return gram
+        return read_only(as_gram(self.function(X, other), (n_samples(X), n_samples(other))))
 
 
 class MetricKernel(Kernel):

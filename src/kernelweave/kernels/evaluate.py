@@ -18,7 +18,6 @@ from kernelweave.exceptions import InvalidKernelError, KernelweaveError
 from kernelweave.kernels.arrays import as_gram
 from kernelweave.kernels.base import FloatArray, Kernel, n_samples
 from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
-from kernelweave.kernels.distances import pairwise_distances
 from kernelweave.kernels.entries import Entry
 from kernelweave.kernels.families import KernelFamily
 
@@ -183,19 +182,21 @@ def _group_grams(
             with _naming(named[index].name):
                 gram = kernel(samples, others)
             yield index, gram
-    for distance, members in shared.items():
+    for members in shared.values():
         if len(members) > 1:
-            yield from _distance_grams(named, members, distance, samples, others)
+            yield from _distance_grams(named, members, samples, others)
 
 
 def _distance_grams(
-    named: Sequence[NamedKernel], members: list[int], distance: str, samples: Any, others: Any
+    named: Sequence[NamedKernel], members: list[int], samples: Any, others: Any
 ) -> Iterator[tuple[int, FloatArray]]:
     with _naming(named[members[0]].name):
-        distances = pairwise_distances(distance, samples, others)
+        distances = named[members[0]].kernel.distances(samples, others)
     for index in members:
+        # The last one may take the memory of the distances.
+        out = distances if index == members[-1] else None
         with _naming(named[index].name):
-            gram = named[index].kernel.from_distances(distances)
+            gram = named[index].kernel.from_distances(distances, out)
         yield index, gram
 
 
