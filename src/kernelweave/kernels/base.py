@@ -73,8 +73,8 @@ class Kernel(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_x, n_y), dtype float64
-            ``k(x_i, y_j)``. A new array the caller may write into, unless it is flagged
-            read-only: then it is borrowed (a given matrix, which may also be float32).
+            ``k(x_i, y_j)``; float32 where the kernel was given its values so. A new array the
+            caller may write into, unless it is flagged read-only: then it is borrowed.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement __call__(X, Y=None)")
 
@@ -187,8 +187,6 @@ class _Pair(Kernel):
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """The two matrices combined."""
-        if self.distance is not None:
-            return self.from_distances(self.distances(X, Y))
         return _joined(self._operation, self.left(X, Y), self.right(X, Y))
 
     def diag(self, X: Any) -> FloatArray:
@@ -202,7 +200,8 @@ class _Pair(Kernel):
     def from_distances(self, distances: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """The two matrices from shared distances, combined."""
         left = self.left.from_distances(distances)
-        return _joined(self._operation, left, self.right.from_distances(distances, out))
+        # The right one last: it may overwrite the distances, and its memory then holds the result.
+        return _joined(self._operation, self.right.from_distances(distances, out), left)
 
     def freeze(self, X: Any) -> Kernel:
         """Freeze both kernels on the training samples."""
