@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
-from kernelweave.kernels.arrays import as_gram, is_sparse
+from kernelweave.kernels.arrays import as_dense, as_gram, as_pair, is_sparse, read_only
 from kernelweave.kernels.base import FloatArray, Kernel, n_samples
 
 __all__ = ["FunctionKernel", "GaussianProcessKernel", "MetricKernel", "as_kernel"]
 
+# scikit-learn's loops for these refuse read-only and sparse samples.
+_WRITABLE_METRICS = frozenset({"additive_chi2", "chi2"})
 _INDEFINITE_METRICS = frozenset({"additive_chi2", "sigmoid"})
 _UNIT_DIAGONAL_METRICS = frozenset({"rbf", "laplacian", "chi2"})
 
@@ -91,9 +93,7 @@ class FunctionKernel(Kernel):
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """The callable's matrix, read-only: it may be the callable's own memory."""
         other = X if Y is None else Y
-        gram = as_gram(self.function(X, other), (n_samples(X), n_samples(other))).view()
-        gram.flags.writeable = False
-        return gram
+        return read_only(as_gram(self.function(X, other), (n_samples(X), n_samples(other))))
 
 
 class MetricKernel(Kernel):
@@ -132,7 +132,13 @@ class MetricKernel(Kernel):
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """``pairwise_kernels(X, Y, metric=metric, **params)``."""
         _check_metric(self.metric)
-        gram = np.asarray(pairwise_kernels(X, Y, metric=self.metric, **(self.params or {})), dtype=np.float64)
+        left, right = as_pair(X, Y)
+        if self.metric in _WRITABLE_METRICS:
+            left, right = (np.array(matrix) for matrix in (as_dense(left), as_dense(right)))
+        gram = np.asarray(
+            pairwise_kernels(left, None if Y is None else right, metric=self.metric, **(self.params or {})),
+            dtype=np.float64,
+        )
         if Y is None and self.unit_diagonal:
             np.fill_diagonal(gram, 1.0)
         return gram

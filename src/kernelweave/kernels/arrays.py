@@ -9,7 +9,7 @@ import scipy.sparse
 
 from kernelweave.kernels.base import FloatArray
 
-__all__ = ["as_dense", "as_gram", "as_matrix", "as_pair", "is_sparse"]
+__all__ = ["as_dense", "as_gram", "as_matrix", "as_pair", "is_sparse", "read_only"]
 
 
 def is_sparse(X: Any) -> bool:
@@ -28,16 +28,23 @@ def as_matrix(X: Any) -> Any:
     Returns
     -------
     ndarray or CSR matrix of shape (n_samples, n_features), dtype float64
-        The samples.
+        The samples; a CSR matrix is sorted and without duplicates.
 
     Raises
     ------
     ValueError
-        When X does not have two dimensions.
+        When X does not have two dimensions, or holds complex numbers.
     """
+    matrix = X if is_sparse(X) else np.asarray(X)
+    if matrix.dtype.kind == "c":
+        raise ValueError("samples must be real numbers, got complex ones")
     if is_sparse(X):
-        return X.tocsr().astype(np.float64, copy=False)
-    matrix = np.asarray(X, dtype=np.float64)
+        rows = X.tocsr().astype(np.float64, copy=False)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return rows
+    matrix = matrix.astype(np.float64, copy=False)
     if matrix.ndim != 2:
         raise ValueError(
             f"samples must be the rows of a matrix of shape (n_samples, n_features), got shape {matrix.shape}; "
@@ -59,6 +66,13 @@ def as_pair(X: Any, Y: Any) -> tuple[Any, Any]:
     if left.shape[1] != right.shape[1]:
         raise ValueError(f"X has {left.shape[1]} features and Y has {right.shape[1]}; a kernel needs the same ones")
     return left, right
+
+
+def read_only(array: Any) -> Any:
+    """A view of an array that cannot be written into."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def as_dense(X: Any) -> Any:

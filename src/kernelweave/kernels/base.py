@@ -73,8 +73,8 @@ class Kernel(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_x, n_y), dtype float64
-            ``k(x_i, y_j)``. A new array the caller may write into, unless it is flagged
-            read-only: then it is borrowed (a given matrix, which may also be float32).
+            ``k(x_i, y_j)``; float32 where the kernel was given its values so. A new array the
+            caller may write into, unless it is flagged read-only: then it is borrowed.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement __call__(X, Y=None)")
 
@@ -103,12 +103,33 @@ class Kernel(BaseEstimator):
         """
         return self
 
-    def from_distances(self, distances: FloatArray) -> FloatArray:
-        """Kernel values from the pairwise distances named by `distance` (which are not changed)."""
+    def distances(self, X: Any, Y: Any = None) -> FloatArray:
+        """The pairwise distances named by `distance`, a new array of shape (n_x, n_y)."""
+        raise NotImplementedError(f"{type(self).__name__} is not a function of a distance")
+
+    def from_distances(self, distances: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Kernel values from pairwise distances.
+
+        Parameters
+        ----------
+        distances : ndarray of shape (n_x, n_y), dtype float64
+            From `distances`; not changed unless it is also ``out``.
+        out : ndarray of shape (n_x, n_y), dtype float64, optional
+            Where to put the values, possibly ``distances`` itself; a new array when None.
+
+        Returns
+        -------
+        ndarray of shape (n_x, n_y), dtype float64
+            The values.
+        """
         raise NotImplementedError(f"{type(self).__name__} is not a function of a distance")
 
     def __add__(self, other: Any) -> Sum:
         return Sum(self, _kernel(other, "add"))
+
+    def __radd__(self, other: Any) -> Kernel:
+        # What the built-in sum() starts from.
+        return self if isinstance(other, int) and other == 0 else Sum(_kernel(other, "add"), self)
 
     def __mul__(self, other: Any) -> Kernel:
         if isinstance(other, Real):
@@ -131,6 +152,8 @@ def _kernel(other: Any, verb: str) -> Kernel:
 
 class _Pair(Kernel):
     """Two kernels of the same samples, combined entry by entry."""
+
+    _operation: np.ufunc
 
     def __init__(self, left: Kernel, right: Kernel) -> None:
         self.left = left
@@ -157,6 +180,29 @@ class _Pair(Kernel):
             )
         return wanted.pop() if wanted else None
 
+    @property
+    def distance(self) -> str | None:  # type: ignore[override]
+        """The distance that both kernels are functions of."""
+        return self.left.distance if self.left.distance == self.right.distance else None
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        """The two matrices combined."""
+        return _joined(self._operation, self.left(X, Y), self.right(X, Y))
+
+    def diag(self, X: Any) -> FloatArray:
+        """The two diagonals combined."""
+        return self._operation(self.left.diag(X), self.right.diag(X))
+
+    def distances(self, X: Any, Y: Any = None) -> FloatArray:
+        """The distances that both kernels are functions of."""
+        return self.left.distances(X, Y)
+
+    def from_distances(self, distances: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """The two matrices from shared distances, combined."""
+        left = self.left.from_distances(distances)
+        # The right one last: it may overwrite the distances, and its memory then holds the result.
+        return _joined(self._operation, self.right.from_distances(distances, out), left)
+
     def freeze(self, X: Any) -> Kernel:
         """Freeze both kernels on the training samples."""
         left, right = self.left.freeze(X), self.right.freeze(X)
@@ -179,13 +225,7 @@ class Sum(_Pair):
            [0.018, 5.   ]])
     """
 
-    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        """``left(X, Y) + right(X, Y)``."""
-        return _joined(np.add, self.left(X, Y), self.right(X, Y))
-
-    def diag(self, X: Any) -> FloatArray:
-        """Sum of the diagonals."""
-        return self.left.diag(X) + self.right.diag(X)
+    _operation = np.add
 
 
 class Product(_Pair):
@@ -204,18 +244,12 @@ class Product(_Pair):
            [ 4., 16.]])
     """
 
+    _operation = np.multiply
+
     @property
     def unit_diagonal(self) -> bool:  # type: ignore[override]
         """Whether both kernels have one."""
         return self.left.unit_diagonal and self.right.unit_diagonal
-
-    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        """``left(X, Y) * right(X, Y)``."""
-        return _joined(np.multiply, self.left(X, Y), self.right(X, Y))
-
-    def diag(self, X: Any) -> FloatArray:
-        """Product of the diagonals."""
-        return self.left.diag(X) * self.right.diag(X)
 
 
 class Scaled(Kernel):
@@ -278,9 +312,13 @@ class Scaled(Kernel):
         kernel = self.kernel.freeze(X)
         return self if kernel is self.kernel else Scaled(kernel, self.scale)
 
-    def from_distances(self, distances: FloatArray) -> FloatArray:
+    def distances(self, X: Any, Y: Any = None) -> FloatArray:
+        """The distances that the kernel is a function of."""
+        return self.kernel.distances(X, Y)
+
+    def from_distances(self, distances: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """``scale * kernel.from_distances(distances)``."""
-        return _joined(np.multiply, self.kernel.from_distances(distances), np.float64(self.scale))
+        return _joined(np.multiply, self.kernel.from_distances(distances, out), np.float64(self.scale))
 
 
 def _joined(operation: np.ufunc, left: FloatArray, right: FloatArray | np.float64) -> FloatArray:

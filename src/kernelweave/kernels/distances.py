@@ -1,53 +1,77 @@
-"""Kernels that are decreasing functions of a distance, and the distances.
+"""Pairwise distances by name.
 
-Kernels of several widths on the same columns share one distance computation: the
-evaluation layer asks `pairwise_distances` once and each kernel's ``from_distances``.
+A kernel states the name of the distance it is a function of; kernels on the same columns
+with the same name then share one computation.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 
-from kernelweave.kernels.arrays import as_dense, as_matrix, as_pair, is_sparse
-from kernelweave.kernels.base import FloatArray, Kernel, n_samples
-from kernelweave.kernels.vectors import squared_norms
-from kernelweave.kernels.widths import checked_gamma, median_positive, median_subsample, refuse_two_sets, scale_gamma
+from kernelweave.kernels import loops
+from kernelweave.kernels.arrays import as_pair, is_sparse, read_only
+from kernelweave.kernels.base import FloatArray
 
-__all__ = ["RBF", "ExponentialKernel", "Laplacian", "pairwise_distances"]
+__all__ = ["compare_rows", "pairwise_distances", "refuse_negative", "squared_norms"]
 
 _ROW_BLOCK_BYTES = 2**20
 
 
 def pairwise_distances(name: str, X: Any, Y: Any = None) -> FloatArray:
-    """Distances by the name a kernel states in its attribute ``distance``.
+    """Distances between the rows of two matrices.
 
     Parameters
     ----------
     name : {"sqeuclidean", "manhattan", "chi2"}
-        ``||x - z||^2``, ``sum |x - z|``, or ``sum (x - z)^2 / (x + z)``.
+        ``||x - z||^2``, ``sum |x - z|``, or ``sum (x - z)^2 / (x + z)`` (0/0 = 0).
     X, Y : array-like or sparse matrix of shape (n_x, n_features), (n_y, n_features)
         Samples; ``Y = X`` when None.
 
     Returns
     -------
     ndarray of shape (n_x, n_y), dtype float64
-        A new array, nonnegative; symmetric with a zero diagonal when Y is None.
+        A new array, nonnegative; exactly symmetric with a zero diagonal when Y is None.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, and for negative entries under "chi2".
+
+    Examples
+    --------
+    >>> pairwise_distances("manhattan", [[0.0, 1.0], [2.0, 0.0]])
+    array([[0., 3.],
+           [3., 0.]])
     """
-    return _DISTANCES[name](*as_pair(X, Y))
+    left, right = as_pair(X, Y)
+    if name == "sqeuclidean":
+        return _squared_euclidean(left, right)
+    if name == "manhattan":
+        return compare_rows(loops.MANHATTAN, left, right)
+    if name == "chi2":
+        refuse_negative(left, right)
+        return compare_rows(loops.CHI_SQUARED, left, right)
+    raise ValueError(f"unknown distance {name!r}; the names are sqeuclidean, manhattan, chi2")
+
+
+def squared_norms(matrix: Any) -> FloatArray:
+    """Squared norms of the rows of a dense or CSR matrix, shape (n_samples,)."""
+    if is_sparse(matrix):
+        return np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", matrix, matrix)
 
 
 def _squared_euclidean(left: Any, right: Any) -> FloatArray:
+    same = right is left
     if not (is_sparse(left) or is_sparse(right)):
         # Distances ignore a shift; without one, samples far from the origin cancel to noise.
         centre = left.mean(axis=0) if len(left) else 0.0
-        same = right is left
         left = left - centre
         right = left if same else right - centre
     left_norms = squared_norms(left)
-    right_norms = left_norms if right is left else squared_norms(right)
+    right_norms = left_norms if same else squared_norms(right)
     product = left @ right.T
     result: FloatArray = product.toarray() if is_sparse(product) else product
     step = max(1, _ROW_BLOCK_BYTES // (8 * max(1, result.shape[1])))
@@ -57,148 +81,60 @@ def _squared_euclidean(left: Any, right: Any) -> FloatArray:
         # The two norms first: their sum is the same for (i, j) and (j, i), so symmetry is exact.
         block += left_norms[first : first + step, None] + right_norms
         np.maximum(block, 0.0, out=block)
-    if right is left:
+    if same:
         np.fill_diagonal(result, 0.0)
     return result
 
 
-def _manhattan(left: Any, right: Any) -> FloatArray:
-    return manhattan_distances(left, right)
-
-
-def _chi_squared(left: Any, right: Any) -> FloatArray:
-    left_dense = as_dense(left)
-    right_dense = left_dense if right is left else as_dense(right)
-    result: FloatArray = additive_chi2_kernel(left_dense, right_dense)
-    return np.negative(result, out=result)
-
-
-_DISTANCES = {"sqeuclidean": _squared_euclidean, "manhattan": _manhattan, "chi2": _chi_squared}
-
-
-class ExponentialKernel(Kernel):
-    """``k(x, z) = exp(-gamma d(x, z))`` for a named distance d.
+def compare_rows(kind: int, left: Any, right: Any) -> FloatArray:
+    """Run the compiled comparison ``kind`` (see `kernelweave.kernels.loops`) on two matrices.
 
     Parameters
     ----------
-    gamma : float or str
-        Width factor, or the name of a rule in ``rules``.
+    kind : int
+        ``loops.MANHATTAN``, ``loops.CHI_SQUARED`` or ``loops.INTERSECTION``.
+    left, right : ndarray or CSR matrix of shape (n_x, n_features), (n_y, n_features)
+        From `as_pair`; the same object when the two sets are the same.
 
-    Attributes
-    ----------
-    rules : tuple of str
-        Rules that find ``gamma`` from the training samples.
+    Returns
+    -------
+    ndarray of shape (n_x, n_y), dtype float64
+        A new array.
     """
-
-    unit_diagonal = True
-    distance: str
-    rules: ClassVar[tuple[str, ...]] = ("median",)
-
-    def __init__(self, gamma: float | str = "median") -> None:
-        self.gamma = gamma
-
-    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        """Exponentials of the scaled distances."""
-        left, right = as_pair(X, Y)
-        if isinstance(self.gamma, str) and self.gamma in self.rules:
-            refuse_two_sets(self.gamma, left, right)
-            return self.freeze(left)(left)
-        gamma = checked_gamma(self.gamma, self.rules)
-        distances = pairwise_distances(self.distance, left, right)
-        return _exponential(distances, gamma, out=distances)
-
-    def diag(self, X: Any) -> FloatArray:
-        """Ones."""
-        return np.ones(n_samples(X))
-
-    def from_distances(self, distances: FloatArray) -> FloatArray:
-        """Exponentials of the scaled distances, in a new array."""
-        return _exponential(distances, checked_gamma(self.gamma, ()), out=np.empty_like(distances))
-
-    def freeze(self, X: Any) -> Kernel:
-        """Turn the rule for ``gamma`` into a number.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training samples.
-
-        Returns
-        -------
-        Kernel
-            This kernel when ``gamma`` is a number, else a new one.
-        """
-        if not isinstance(self.gamma, str):
-            return self
-        if self.gamma not in self.rules:
-            checked_gamma(self.gamma, self.rules)
-        matrix = as_matrix(X)
-        return type(self)(scale_gamma(matrix) if self.gamma == "scale" else self._median_gamma(matrix))
-
-    def _median_gamma(self, matrix: Any) -> float:
-        middle = median_positive(pairwise_distances(self.distance, median_subsample(matrix)))
-        return 1.0 if middle is None else 1.0 / middle
-
-
-class RBF(ExponentialKernel):
-    """The Gaussian kernel ``k(x, z) = exp(-gamma ||x - z||^2)``.
-
-    Parameters
-    ----------
-    gamma : float, "scale" or "median", default="scale"
-        Width factor. "scale" is ``1 / (n_features * X.var())`` as in scikit-learn;
-        "median" is ``1 / (2 M)`` with M the median of the squared distances between
-        distinct training samples, so that sigma in ``exp(-d^2 / (2 sigma^2))`` is the
-        median distance. Beyond 1000 samples the median is taken over 1000 of them, the
-        same ones every time. If the median is zero, over the positive distances; if there
-        are none, gamma is 1.
-
-    Examples
-    --------
-    >>> from kernelweave.kernels import RBF
-    >>> RBF(gamma=0.5)([[0.0], [2.0]]).round(3)
-    array([[1.   , 0.135],
-           [0.135, 1.   ]])
-    >>> RBF(gamma="median").freeze([[0.0], [2.0]])
-    RBF(gamma=0.125)
-    """
-
-    distance = "sqeuclidean"
-    rules = ("scale", "median")
-
-    def __init__(self, gamma: float | str = "scale") -> None:
-        self.gamma = gamma
-
-    def _median_gamma(self, matrix: Any) -> float:
-        middle = median_positive(pairwise_distances(self.distance, median_subsample(matrix)))
-        return 1.0 if middle is None else 0.5 / middle
-
-
-class Laplacian(ExponentialKernel):
-    """The Laplacian kernel ``k(x, z) = exp(-gamma sum_j |x_j - z_j|)``.
-
-    Parameters
-    ----------
-    gamma : float or "median", default="median"
-        Width factor; "median" is one over the median Manhattan distance between distinct
-        training samples (of at most 1000 of them, as for `RBF`).
-
-    Examples
-    --------
-    >>> from kernelweave.kernels import Laplacian
-    >>> Laplacian(gamma=0.5)([[0.0], [2.0]]).round(3)
-    array([[1.   , 0.368],
-           [0.368, 1.   ]])
-    """
-
-    distance = "manhattan"
-
-
-def _exponential(distances: FloatArray, gamma: float, out: FloatArray) -> FloatArray:
-    # Blocks that stay in cache: one trip through memory instead of two.
-    step = max(1, _ROW_BLOCK_BYTES // (8 * max(1, out.shape[1])))
-    for first in range(0, out.shape[0], step):
-        block = out[first : first + step]
-        np.multiply(distances[first : first + step], -gamma, out=block)
-        np.exp(block, out=block)
+    same = right is left
+    out = np.empty((left.shape[0], right.shape[0]))
+    if is_sparse(left) and is_sparse(right):
+        loops.compare_sparse(kind, *_csr_arrays(left), *_csr_arrays(right), left.shape[1], same, out)
+        return out
+    first = _rows(left)
+    loops.compare(kind, first, first if same else _rows(right), same, out)
     return out
+
+
+def _rows(matrix: Any) -> FloatArray:
+    return read_only(np.ascontiguousarray(matrix.toarray() if is_sparse(matrix) else matrix))
+
+
+def _csr_arrays(matrix: Any) -> tuple[FloatArray, Any, Any]:
+    # One index type, so that one compiled variant serves all.
+    indices, starts = (np.asarray(part, dtype=np.int64) for part in (matrix.indices, matrix.indptr))
+    return read_only(matrix.data), read_only(indices), read_only(starts)
+
+
+def refuse_negative(*matrices: Any) -> None:
+    """Refuse samples that are not histograms.
+
+    Raises
+    ------
+    ValueError
+        Naming the first negative entry.
+    """
+    for matrix in matrices:
+        if matrix.shape[0] * matrix.shape[1] and matrix.min() < 0:
+            coordinates = matrix.tocoo() if is_sparse(matrix) else None
+            if coordinates is None:
+                row, column = np.argwhere(matrix < 0)[0]
+            else:
+                spot = np.flatnonzero(coordinates.data < 0)[0]
+                row, column = coordinates.row[spot], coordinates.col[spot]
+            raise ValueError(f"histograms must not be negative, but feature {column} of sample {row} is")

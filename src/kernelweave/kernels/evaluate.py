@@ -18,7 +18,6 @@ from kernelweave.exceptions import InvalidKernelError, KernelweaveError
 from kernelweave.kernels.arrays import as_gram
 from kernelweave.kernels.base import FloatArray, Kernel, n_samples
 from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
-from kernelweave.kernels.distances import pairwise_distances
 from kernelweave.kernels.entries import Entry
 from kernelweave.kernels.families import KernelFamily
 
@@ -101,7 +100,7 @@ def iter_grams(
     index : int
         Position in ``named``. The order is by shared columns and distances.
     K : ndarray of shape (n_x, n_y), dtype float64
-        The matrix; float32 only if it is borrowed or copied from a given float32 matrix.
+        The matrix; float32 where the kernel gives that (a `Precomputed` float32 matrix).
     owned : bool
         Whether the caller may write into it. If not, it is somebody's memory, read-only.
 
@@ -207,26 +206,20 @@ def _group_grams(
         kernel = named[index].kernel
         if kernel.distance is not None:
             shared.setdefault(kernel.distance, []).append(index)
-    for index in group:
-        kernel = named[index].kernel
-        if kernel.distance is None or len(shared[kernel.distance]) == 1:
-            with _naming(named[index].name):
-                gram = kernel(samples, others)
-            yield index, gram
-    for distance, members in shared.items():
-        if len(members) > 1:
-            yield from _distance_grams(named, members, distance, samples, others)
-
-
-def _distance_grams(
-    named: Sequence[NamedKernel], members: list[int], distance: str, samples: Any, others: Any
-) -> Iterator[tuple[int, FloatArray]]:
-    with _naming(named[members[0]].name):
-        distances = pairwise_distances(distance, samples, others)
-    for index in members:
+            continue
         with _naming(named[index].name):
-            gram = named[index].kernel.from_distances(distances)
+            gram = kernel(samples, others)
         yield index, gram
+    for members in shared.values():
+        with _naming(named[members[0]].name):
+            distances = named[members[0]].kernel.distances(samples, others)
+        for index in members:
+            # The last one may take the memory of the distances.
+            out = distances if index == members[-1] else None
+            with _naming(named[index].name):
+                gram = named[index].kernel.from_distances(distances, out)
+            yield index, gram
+        del distances
 
 
 @contextmanager

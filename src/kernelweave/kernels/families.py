@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.distances import RBF
+from kernelweave.kernels.exponential import RBF
 from kernelweave.kernels.vectors import Linear, Polynomial
 from kernelweave.kernels.widths import checked_gamma
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernelweave.kernels import loops
+from kernelweave.kernels.arrays import read_only
 from kernelweave.kernels.base import FloatArray, Kernel
 
 __all__ = ["Precomputed"]
@@ -71,10 +73,10 @@ class Precomputed(Kernel):
         rows = _positions(X, len(matrix), lookup)
         cols = rows if Y is None or Y is X else _positions(Y, len(matrix), lookup)
         if _is_identity(rows, len(matrix)) and _is_identity(cols, len(matrix)):
-            view = matrix.view()
-            view.flags.writeable = False
-            return view
-        return matrix[np.ix_(rows, cols)]
+            return read_only(matrix)
+        entries = np.empty((len(rows), len(cols)), dtype=matrix.dtype)
+        loops.gather(read_only(matrix), read_only(rows), read_only(cols), entries)
+        return entries
 
     def diag(self, X: Any) -> FloatArray:
         """Diagonal entries of the rows X, shape (n_x,), dtype float64."""

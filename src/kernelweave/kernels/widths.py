@@ -90,7 +90,7 @@ def median_positive(distances: FloatArray) -> float | None:
     distances : ndarray of shape (n, n), dtype float64
         Pairwise distances of one set of samples.
     """
-    pairs = distances[np.triu_indices_from(distances, 1)]
+    pairs = distances[np.tri(len(distances), k=-1, dtype=bool)]
     if pairs.size and (middle := float(np.median(pairs))) > 0:
         return middle
     positive = pairs[pairs > 0]

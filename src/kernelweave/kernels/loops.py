@@ -1,0 +1,163 @@
+"""Compiled loops of the kernels: comparisons of rows, exponentials, gathering.
+
+Arrays that are only read come as read-only views, so that one compiled variant serves all.
+With ``symmetric`` the two sets are the same and half of the pairs is computed.
+``fastmath`` is limited to reordering and contracting sums: infinities and NaN keep their meaning.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from kernelweave.kernels.base import FloatArray
+
+__all__ = ["CHI_SQUARED", "INTERSECTION", "MANHATTAN", "compare", "compare_sparse", "exponential", "gather"]
+
+IntArray = npt.NDArray[np.integer]
+
+_SUMS = {"reassoc", "contract", "nsz"}
+_TILE = 64
+
+MANHATTAN, CHI_SQUARED, INTERSECTION = 0, 1, 2
+
+_LOG2_E = 1.4426950408889634
+# ln 2 in two parts; the first has trailing zeros, so that its multiples are exact.
+_LN2_HIGH = 6.93145751953125e-1
+_LN2_LOW = 1.42860682030941723212e-6
+# Adding 1.5 * 2^52 rounds to a whole number, which then sits in the low bits.
+_ROUNDER = 6755399441055744.0
+_SMALLEST = -708.0
+
+
+@njit(cache=True, fastmath={"contract"})
+def exponential(distances: FloatArray, gamma: float, out: FloatArray) -> None:
+    """``out = exp(-gamma * distances)`` for nonnegative distances, to about one unit in the last place.
+
+    Written out because the compiler turns this into vector instructions, unlike calls to
+    exp (seven times as fast): ``exp(x) = 2^k exp(r)`` with ``|r| <= ln(2) / 2``, a Taylor
+    polynomial of degree 13 for the second factor, and the first added to the exponent bits.
+    Values below 3e-308 become zero. ``out`` may be ``distances``.
+    """
+    n, m = distances.shape
+    # Separate buffers: rows that may be the same memory are not turned into vector code.
+    values, powers = np.empty(m), np.empty(m)
+    value_bits, power_bits = values.view(np.int64), powers.view(np.int64)
+    for i in range(n):
+        source, bits = distances[i], out[i].view(np.int64)
+        for j in range(m):
+            x = -gamma * source[j]
+            x = _SMALLEST if x < _SMALLEST else x
+            rounded = x * _LOG2_E + _ROUNDER
+            k = rounded - _ROUNDER
+            r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+            p = 1 / 6227020800
+            p = p * r + 1 / 479001600
+            p = p * r + 1 / 39916800
+            p = p * r + 1 / 3628800
+            p = p * r + 1 / 362880
+            p = p * r + 1 / 40320
+            p = p * r + 1 / 5040
+            p = p * r + 1 / 720
+            p = p * r + 1 / 120
+            p = p * r + 1 / 24
+            p = p * r + 1 / 6
+            p = p * r + 1 / 2
+            values[j] = 0.0 if x == _SMALLEST else p * r * r + r + 1.0
+            powers[j] = 0.0 if x == _SMALLEST else rounded
+        for j in range(m):
+            bits[j] = value_bits[j] + (power_bits[j] << 52)
+
+
+@njit(cache=True, fastmath=_SUMS)
+def compare(kind: int, X: FloatArray, Y: FloatArray, symmetric: bool, out: FloatArray) -> None:
+    """Compare all pairs of rows of two dense matrices, in tiles that fit the cache.
+
+    Parameters
+    ----------
+    kind : int
+        ``MANHATTAN``: sum of ``|x - y|``. ``CHI_SQUARED``: sum of ``(x - y)^2 / (x + y)`` with
+        0/0 = 0. ``INTERSECTION``: sum of ``min(x, y)``. The last two for nonnegative numbers.
+    X, Y : ndarray of shape (n_x, n_features), (n_y, n_features), dtype float64
+        Row-contiguous, read-only.
+    symmetric : bool
+        Whether Y is X.
+    out : ndarray of shape (n_x, n_y), dtype float64
+        Result.
+    """
+    n, m = X.shape[0], Y.shape[0]
+    for i0 in range(0, n, _TILE):
+        for j0 in range(0, min(i0 + _TILE, m) if symmetric else m, _TILE):
+            for i in range(i0, min(i0 + _TILE, n)):
+                for j in range(j0, min(j0 + _TILE, i + 1 if symmetric else m)):
+                    out[i, j] = _compare_rows(kind, X[i], Y[j])
+                    if symmetric:
+                        out[j, i] = out[i, j]
+
+
+@njit(cache=True, fastmath=_SUMS)
+def _compare_rows(kind: int, x: FloatArray, y: FloatArray) -> float:
+    total = 0.0
+    if kind == MANHATTAN:
+        for k in range(len(x)):
+            total += abs(x[k] - y[k])
+    elif kind == CHI_SQUARED:
+        for k in range(len(x)):
+            mass, difference = x[k] + y[k], x[k] - y[k]
+            total += difference * difference / (mass if mass > 0.0 else 1.0)
+    else:
+        for k in range(len(x)):
+            total += min(x[k], y[k])
+    return total
+
+
+@njit(cache=True, fastmath=_SUMS)
+def compare_sparse(
+    kind: int,
+    data: FloatArray,
+    indices: IntArray,
+    starts: IntArray,
+    other_data: FloatArray,
+    other_indices: IntArray,
+    other_starts: IntArray,
+    n_features: int,
+    symmetric: bool,
+    out: FloatArray,
+) -> None:
+    """As `compare`, for the arrays of two CSR matrices without duplicates.
+
+    A row of X is spread out once; each row of Y then changes its comparison with zero only
+    where Y has entries. Distances lose about ``eps * sum(x)`` to that.
+    """
+    row = np.zeros(n_features)
+    for i in range(out.shape[0]):
+        with_zero = 0.0
+        for a in range(starts[i], starts[i + 1]):
+            row[indices[a]] = data[a]
+            with_zero += abs(data[a]) if kind != INTERSECTION else 0.0
+        for j in range(i + 1 if symmetric else out.shape[1]):
+            total = with_zero
+            for b in range(other_starts[j], other_starts[j + 1]):
+                x, y = row[other_indices[b]], other_data[b]
+                if kind == MANHATTAN:
+                    total += abs(x - y) - abs(x)
+                elif kind == CHI_SQUARED:
+                    mass = x + y
+                    total += (x - y) * (x - y) / (mass if mass > 0.0 else 1.0) - x
+                else:
+                    total += min(x, y)
+            out[i, j] = total if total > 0.0 else 0.0
+            if symmetric:
+                out[j, i] = out[i, j]
+        for a in range(starts[i], starts[i + 1]):
+            row[indices[a]] = 0.0
+
+
+@njit(cache=True)
+def gather(matrix: FloatArray, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
+    """``out = matrix[rows][:, cols]`` without the intermediate rows."""
+    for i in range(len(rows)):
+        source, target = matrix[rows[i]], out[i]
+        for j in range(len(cols)):
+            target[j] = source[cols[j]]
