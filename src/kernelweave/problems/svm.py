@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
 
@@ -119,7 +120,7 @@ def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[Fl
     Returns
     -------
     alpha : ndarray of shape (n,)
-        Exactly feasible: clipped to the box, the heavier class scaled down to balance ``alpha'y = 0``.
+        Clipped to the box, the heavier class reduced until ``alpha'y = 0`` to the last digit.
     infeasibility : float
         Largest violation before the repair, relative to the total mass.
     """
@@ -128,13 +129,21 @@ def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[Fl
     if mass == 0:
         return clipped, 0.0
     positive = y > 0
-    plus, minus = float(clipped[positive].sum()), float(clipped[~positive].sum())
-    infeasibility = max(float(np.abs(alpha - clipped).sum()), abs(plus - minus)) / mass
-    if plus > minus:
-        clipped[positive] *= minus / plus
-    elif minus > plus:
-        clipped[~positive] *= plus / minus
+    surplus = float(clipped[positive].sum() - clipped[~positive].sum())
+    infeasibility = max(float(np.abs(alpha - clipped).sum()), abs(surplus)) / mass
+    if surplus != 0:
+        _take(clipped, positive if surplus > 0 else ~positive, abs(surplus), box)
     return clipped, infeasibility
+
+
+def _take(alpha: FloatArray, heavier: npt.NDArray[np.bool_], surplus: float, box: FloatArray) -> None:
+    # First from variables inside the box: the dual value is flat there, while moving one off
+    # its bound costs to first order.
+    inside = np.where(heavier, np.minimum(alpha, box - alpha), 0.0)
+    if inside.sum() < surplus:
+        inside = np.where(heavier, alpha, 0.0)
+    alpha -= inside * (surplus / inside.sum())
+    np.maximum(alpha, 0.0, out=alpha)
 
 
 @dataclass(frozen=True)
