@@ -24,6 +24,8 @@ __all__ = ["FEASIBILITY_TOLERANCE", "SVMProblem", "feasible_dual", "optimal_bias
 
 # A dual point further from feasible than this bounds nothing; nearer ones are repaired exactly.
 FEASIBILITY_TOLERANCE = 1e-6
+# Margins this close below 1 are looked at as 1 missed by rounding; a trial, the better value counts.
+_ROUNDING = 1e-9
 
 
 def optimal_bias(scores: FloatArray, y: FloatArray, box: FloatArray, ridge: FloatArray) -> float:
@@ -102,11 +104,21 @@ def primal_value(norm: float, scores: FloatArray, y: FloatArray, box: FloatArray
     if np.isinf(box).any() and not ridge.any():
         smallest = float(margins.min())
         return norm / smallest**2 if smallest > 0 else float("inf")
-    slack = np.maximum(1.0 - margins, 0.0)
+    value = norm + _loss(1.0 - margins, box, ridge)
+    nearly = (margins < 1.0) & (margins > 1.0 - _ROUNDING)
+    if not nearly.any():
+        return value
+    # A margin that misses 1 by rounding costs as much as the box is large; a slightly longer w does not.
+    longer = 1.0 / float(margins[nearly].min())
+    return min(value, norm * longer**2 + _loss(1.0 - longer * margins, box, ridge))
+
+
+def _loss(slack: FloatArray, box: FloatArray, ridge: FloatArray) -> float:
+    slack = np.maximum(slack, 0.0)
     # The inner maximiser a = min(slack / ridge, box); a zero ridge always meets the box.
     with np.errstate(divide="ignore", invalid="ignore"):
         a = np.where(slack > 0, np.minimum(np.where(ridge > 0, slack / ridge, np.inf), box), 0.0)
-    return float(norm + np.sum(2.0 * a * slack - ridge * a**2))
+    return float(np.sum(2.0 * a * slack - ridge * a**2))
 
 
 def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[FloatArray, float]:

@@ -231,11 +231,13 @@ def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray]) ->
     q = forms(alpha) * problem.budget / problem.all_prices
     t = 1.1 * float(q.max())
     m, boxed = len(q), np.isfinite(problem.box)
+    room = np.where(boxed, problem.box - alpha, 1.0)
     return _Variables(
         alpha=alpha,
-        room=np.where(boxed, problem.box - alpha, 1.0),
+        room=room,
         s=np.ones_like(alpha),
-        u=np.where(boxed, np.ones_like(alpha), 0.0),
+        # Centred whatever the size of the box: a huge one must not pull the start away.
+        u=np.where(boxed, alpha / room, 0.0),
         x=np.full(m, 1.0 / m),
         w=t - q,
         b=np.zeros(len(alpha)),
