@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 
 __all__ = ["FloatArray", "Kernel", "Product", "Scaled", "Sum", "n_samples"]
 
@@ -227,6 +229,12 @@ class Sum(_Pair):
 
     _operation = np.add
 
+    @available_if(lambda self: hasattr(self.left, "features") and hasattr(self.right, "features"))
+    def features(self, X: Any) -> Any:
+        """The two factors side by side."""
+        parts = [self.left.features(X), self.right.features(X)]
+        return scipy.sparse.hstack(parts, format="csr") if any(map(scipy.sparse.issparse, parts)) else np.hstack(parts)
+
 
 class Product(_Pair):
     """Entrywise product of two kernels.
@@ -306,6 +314,11 @@ class Scaled(Kernel):
     def diag(self, X: Any) -> FloatArray:
         """Multiple of the diagonal."""
         return self.scale * self.kernel.diag(X)
+
+    @available_if(lambda self: self.scale >= 0 and hasattr(self.kernel, "features"))
+    def features(self, X: Any) -> Any:
+        """The kernel's factor, times the root of the scale."""
+        return self.kernel.features(X) * np.sqrt(self.scale)
 
     def freeze(self, X: Any) -> Kernel:
         """Freeze the kernel on the training samples."""

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.arrays import is_sparse
+from kernelweave.kernels.arrays import as_dense, is_sparse
 
 __all__ = ["Columns", "resolve_columns", "select_columns"]
+
+_NUMERIC = frozenset("biuf")
+_ARRAY_LIKE = (Real, str, np.generic, list, tuple, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -100,13 +104,13 @@ def select_columns(X: Any, columns: Columns, numeric: bool | None = True) -> Any
     Raises
     ------
     ValueError
-        When columns are missing, or do not hold finite numbers where they must.
+        When columns or entries are missing, or are not finite numbers where they must be.
     """
     block = _take(X, columns)
     if numeric is None:
-        numeric = block.dtype.kind in "biuf" and block.ndim == 2
+        numeric = block.ndim == 2 and _holds_numbers(block)
     if not numeric:
-        block = block.toarray() if is_sparse(block) else block
+        block = _present(as_dense(block), columns)
         return block[:, 0] if block.ndim == 2 and block.shape[1] == 1 else block
     if block.ndim != 2:
         raise ValueError(f"the kernel takes numeric columns, but the samples have shape {block.shape}")
@@ -140,13 +144,16 @@ def _as_array(X: Any) -> Any:
         return X
     if hasattr(X, "to_numpy"):
         return X.to_numpy()
-    try:
-        return np.asarray(X)
-    except ValueError:
-        # Samples of unequal length (sequences): one object each.
-        objects = np.empty(len(X), dtype=object)
-        objects[:] = X
-        return objects
+    if all(isinstance(sample, _ARRAY_LIKE) for sample in X):
+        try:
+            return np.asarray(X)
+        except ValueError:
+            # Sequences of unequal length: one object each, as for graphs and the like.
+            pass
+    objects = np.empty(len(X), dtype=object)
+    for i, sample in enumerate(X):
+        objects[i] = sample
+    return objects
 
 
 def _positions(columns: Any, names: list[str] | None, width: int) -> tuple[int, ...]:
@@ -154,7 +161,9 @@ def _positions(columns: Any, names: list[str] | None, width: int) -> tuple[int, 
         return (_position(columns, names, width),)
     if isinstance(columns, slice):
         return tuple(range(width)[_positional(columns, names, width)])
-    chosen = list(columns) if isinstance(columns, Sequence) else list(np.asarray(columns).tolist())
+    chosen = list(columns) if isinstance(columns, Sequence) else np.asarray(columns).tolist()
+    if not isinstance(chosen, list):
+        chosen = [columns]
     if chosen and all(isinstance(item, bool | np.bool_) for item in chosen):
         if len(chosen) != width:
             raise ValueError(f"the mask of columns has {len(chosen)} entries for {width} columns")
@@ -217,18 +226,49 @@ def _take(X: Any, columns: Columns) -> Any:
 
 
 def _frame_block(X: Any, positions: list[int]) -> Any:
-    part = X.iloc[:, positions] if hasattr(X, "iloc") else X[:, positions]
+    if not hasattr(X, "iloc"):
+        # polars has no frames with a column twice.
+        once, places = np.unique(positions, return_inverse=True)
+        block = X[:, once.tolist()].to_numpy()
+        return block if np.array_equal(places, np.arange(block.shape[1])) else block[:, places]
+    part = X.iloc[:, positions]
     block = part.to_numpy()
-    if block.dtype.kind != "O" or not hasattr(X, "iloc") or part.dtypes.map(lambda t: t.kind == "O").any():
+    if block.dtype.kind == "O" and all(getattr(dtype, "kind", "O") in _NUMERIC for dtype in part.dtypes):
+        # pandas' nullable and mixed numeric columns come out as objects; missing ones become NaN.
+        return part.to_numpy(dtype=np.float64, na_value=np.nan)
+    return block
+
+
+def _holds_numbers(block: Any) -> bool:
+    return block.dtype.kind in _NUMERIC or (
+        block.dtype.kind == "O" and all(isinstance(value, Real) for value in block.ravel())
+    )
+
+
+def _present(block: Any, columns: Columns) -> Any:
+    if block.dtype.kind == "f":
+        places = np.argwhere(np.isnan(block))
+    elif block.dtype.kind == "O":
+        places = np.argwhere(np.reshape([_is_missing(value) for value in block.ravel()], block.shape))
+    else:
         return block
-    # Nullable and mixed numeric columns come out as objects; missing values become NaN.
-    kinds = {getattr(dtype, "kind", "O") for dtype in part.dtypes}
-    return part.to_numpy(dtype=np.float64, na_value=np.nan) if kinds <= set("biuf") else block
+    if len(places):
+        column = int(places[0][1]) if block.ndim == 2 else 0
+        raise ValueError(f"{columns.label(column)} is missing in row {places[0][0]}; drop the sample or fill it in")
+    return block
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+        or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
 def _numbers(block: Any, columns: Columns) -> Any:
     kind = block.dtype.kind
-    if kind in "biuf":
+    if kind in _NUMERIC:
         return block.astype(np.float64, copy=False)
     if kind in "OUS":
         try:

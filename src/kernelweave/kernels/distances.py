@@ -47,13 +47,17 @@ def pairwise_distances(name: str, X: Any, Y: Any = None) -> FloatArray:
     """
     left, right = as_pair(X, Y)
     if name == "sqeuclidean":
-        return _squared_euclidean(left, right)
-    if name == "manhattan":
-        return compare_rows(loops.MANHATTAN, left, right)
-    if name == "chi2":
+        result = _squared_euclidean(left, right)
+    elif name == "manhattan":
+        result = compare_rows(loops.MANHATTAN, left, right)
+    elif name == "chi2":
         refuse_negative(left, right)
-        return compare_rows(loops.CHI_SQUARED, left, right)
-    raise ValueError(f"unknown distance {name!r}; the names are sqeuclidean, manhattan, chi2")
+        result = compare_rows(loops.CHI_SQUARED, left, right)
+    else:
+        raise ValueError(f"unknown distance {name!r}; the names are sqeuclidean, manhattan, chi2")
+    if right is left:
+        np.fill_diagonal(result, 0.0)
+    return result
 
 
 def squared_norms(matrix: Any) -> FloatArray:
@@ -81,8 +85,6 @@ def _squared_euclidean(left: Any, right: Any) -> FloatArray:
         # The two norms first: their sum is the same for (i, j) and (j, i), so symmetry is exact.
         block += left_norms[first : first + step, None] + right_norms
         np.maximum(block, 0.0, out=block)
-    if same:
-        np.fill_diagonal(result, 0.0)
     return result
 
 

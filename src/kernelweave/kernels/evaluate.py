@@ -210,6 +210,7 @@ def _group_grams(
         with _naming(named[index].name):
             gram = kernel(samples, others)
         yield index, gram
+        del gram  # while the next one is computed, this one is the caller's alone
     for members in shared.values():
         with _naming(named[members[0]].name):
             distances = named[members[0]].kernel.distances(samples, others)
@@ -219,6 +220,7 @@ def _group_grams(
             with _naming(named[index].name):
                 gram = named[index].kernel.from_distances(distances, out)
             yield index, gram
+            del gram, out
         del distances
 
 
