@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 from scipy.spatial.distance import cdist
 
-from kernelweave.kernels import loops
+from kernelweave.kernels import RBF, loops
 from kernelweave.kernels.distances import compare_rows, pairwise_distances, refuse_negative, squared_norms
 
 RNG = np.random.default_rng(5)
@@ -43,9 +43,22 @@ def test_squared_distances_survive_a_large_offset():
     np.testing.assert_allclose(pairwise_distances("sqeuclidean", far, far[:4].copy()), expected[:, :4], atol=1e-9)
 
 
-def test_near_duplicates_are_never_negative():
-    twins = np.repeat(RNG.normal(size=(20, 50)), 2, axis=0) * (1 + 1e-15)
-    assert pairwise_distances("sqeuclidean", twins, twins[::-1].copy()).min() >= 0
+@pytest.mark.parametrize("container", [np.asarray, scipy.sparse.csr_matrix])
+def test_near_samples_among_far_ones_keep_their_digits(container):
+    """Norms and products alone give 1e-3 relative to distances of one here, and 1e-17 for twins."""
+    near = np.repeat(RNG.normal(size=(20, 4)), 2, axis=0)
+    samples = np.vstack([near, near + 1e6, near - 3e6])
+    for other in (None, container(samples.copy())):
+        distances = pairwise_distances("sqeuclidean", container(samples), other)
+        np.testing.assert_allclose(distances, cdist(samples, samples, "sqeuclidean"), rtol=1e-11)
+
+
+@pytest.mark.parametrize("container", [np.asarray, scipy.sparse.csr_matrix])
+def test_twins_do_not_decide_the_median(container):
+    """Found by a property: rounding between equal samples once passed for the smallest positive distance."""
+    samples = container(np.array([[0.0, 0.0]] * 5 + [[1.0, 2.0]]))
+    assert RBF("median").freeze(samples).gamma == pytest.approx(0.1)
+    assert (RBF("median")(samples)[:5, :5] == 1).all()
 
 
 @pytest.mark.parametrize("name", NAMES)

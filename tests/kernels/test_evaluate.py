@@ -1,4 +1,3 @@
-import gc
 import weakref
 
 import numpy as np
@@ -118,7 +117,6 @@ def test_matrices_do_not_share_memory_and_do_not_pile_up():
     assert not any(np.shares_memory(a, b) for i, a in enumerate(matrices) for b in matrices[:i])
     alive, most = [], 0
     for _, K, _ in iter_grams(named(kernels, X), X):
-        gc.collect()
         alive = [reference for reference in alive if reference() is not None]
         most = max(most, len(alive))
         alive.append(weakref.ref(K))
@@ -275,7 +273,7 @@ def test_finiteness_can_be_left_to_others():
         ([("a", Linear(), "age")], "kernel 'a': column 'age' is chosen by name"),
         ([("a", Linear(), 7)], "kernel 'a': there is no column 7"),
         ([("a", RBF("auto"))], "kernel 'a': gamma must be"),
-        ([("a", Precomputed(np.eye(3)) + RBF())], "kernel 'a': [^$]* its own entry"),
+        ([("a", Precomputed(np.eye(3)) + RBF())], "(?s)kernel 'a': .* its own entry"),
         ([("a", WidthFamily(Linear()))], "kernel 'a': .*parameter gamma"),
     ],
 )

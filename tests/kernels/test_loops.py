@@ -70,6 +70,31 @@ def test_sparse_manhattan_of_signed_numbers():
     np.testing.assert_allclose(out, np.abs(dense[:, None] - dense).sum(axis=2), atol=1e-14)
 
 
+def test_squared_distances_where_norms_and_products_cancel():
+    X = np.array([[1e8, 0.0, 0.0], [1e8, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    Y = np.array([[1e8, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    expected = ((X[:, None] - Y) ** 2).sum(axis=2)
+    D = X @ Y.T
+    loops.squared_from_products(D, (X**2).sum(axis=1), (Y**2).sum(axis=1))
+    marked = np.zeros_like(D, dtype=bool)
+    marked[[0, 1, 2, 3], [0, 0, 1, 2]] = True
+    np.testing.assert_array_equal(D == -1.0, marked)
+    np.testing.assert_allclose(D[~marked], expected[~marked], rtol=1e-12)
+    sparse = D.copy()
+    loops.repair(D, X, Y)
+    np.testing.assert_allclose(D, expected, rtol=1e-12)
+    arrays = [part for S in map(scipy.sparse.csr_array, (X, Y)) for part in (S.data, S.indices, S.indptr)]
+    loops.repair_sparse(sparse, *arrays)
+    np.testing.assert_allclose(sparse, expected, rtol=1e-12)
+
+
+def test_squared_distances_keep_what_is_not_a_number():
+    D = np.array([[np.nan, np.inf]])
+    loops.squared_from_products(D, np.ones(1), np.ones(2))
+    assert np.isnan(D[0, 0])
+    assert D[0, 1] == -1.0
+
+
 @pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 30.0, 700.0])
 def test_exponential_is_right_to_one_unit_in_the_last_place(size):
     distances = size * RNG.random((4, 5001))
