@@ -68,12 +68,15 @@ def test_results_go_where_they_are_told_to():
 class EditDistance(ExponentialKernel):
     """A distance of one's own, with one more parameter."""
 
-    distance = "edit"
     vector_input = False
     positive_semidefinite = False
 
     def __init__(self, gamma="median", cost=1.0):
         self.gamma, self.cost = gamma, cost
+
+    @property
+    def distance(self):
+        return f"edit[{self.cost}]"
 
     def distances(self, X, Y=None):
         Y = X if Y is None else Y

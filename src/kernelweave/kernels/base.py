@@ -48,8 +48,8 @@ class Kernel(BaseEstimator):
         ``k(x, x) = 1`` for every x.
     distance : str or None
         Name of the pairwise distance the kernel is a function of ("sqeuclidean",
-        "manhattan", "chi2"); kernels on the same columns with the same name share one
-        computation.
+        "manhattan", "chi2"). Kernels on the same columns with the same name share one
+        computation, so a distance with parameters has them in its name.
     vector_input : bool or None
         Samples are rows of a numeric matrix (False for sequences, indices, graphs; None:
         whatever the columns hold).
