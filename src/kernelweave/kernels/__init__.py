@@ -4,7 +4,7 @@ from kernelweave.kernels.adapters import FunctionKernel, GaussianProcessKernel, 
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
 from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
 from kernelweave.kernels.entries import Entry, resolve_entries
-from kernelweave.kernels.evaluate import NamedKernel, freeze_kernels, iter_diagonals, iter_features, iter_grams
+from kernelweave.kernels.evaluate import NamedKernel, freeze_kernels, iter_diagonals, iter_grams
 from kernelweave.kernels.exponential import RBF, ExponentialKernel, Laplacian
 from kernelweave.kernels.families import KernelFamily, WidthFamily, auto_kernels
 from kernelweave.kernels.histograms import ChiSquared, HistogramIntersection
@@ -38,7 +38,6 @@ __all__ = [
     "auto_kernels",
     "freeze_kernels",
     "iter_diagonals",
-    "iter_features",
     "iter_grams",
     "resolve_columns",
     "resolve_entries",
