@@ -53,6 +53,21 @@ class Kernel(BaseEstimator):
     vector_input : bool or None
         Samples are rows of a numeric matrix (False for sequences, indices, graphs; None:
         whatever the columns hold).
+
+    Examples
+    --------
+    A kernel of one's own, here of strings (`kernelweave.testing.check_kernel` checks the rest
+    of the contract):
+
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Kernel
+    >>> class SharedLetters(Kernel):
+    ...     vector_input = False
+    ...     def __call__(self, X, Y=None):
+    ...         return np.array([[float(len(set(a) & set(b))) for b in (X if Y is None else Y)] for a in X])
+    >>> (0.5 * SharedLetters())(["kernel", "weave"])
+    array([[2.5, 0.5],
+           [0.5, 2. ]])
     """
 
     symmetric: bool = True

@@ -74,6 +74,15 @@ def resolve_columns(columns: Any, X: Any) -> Columns:
     ------
     ValueError
         When a column does not exist, none is selected, or names are used without a frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import resolve_columns, select_columns
+    >>> X = np.array([[1, 2, 3], [4, 5, 6]])
+    >>> select_columns(X, resolve_columns(slice(1, 3), X))
+    array([[2., 3.],
+           [5., 6.]])
     """
     if callable(columns):
         columns = columns(X)
