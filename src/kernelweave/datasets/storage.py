@@ -229,8 +229,9 @@ def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
 
 def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     """All arrays of an ``.npz`` file (which may not hold pickled objects)."""
-    with reading(path):
-        archive = np.load(path, allow_pickle=False)
+    # n.b. numpy would leave a file open that it found to be damaged.
+    with reading(path), open(path, "rb") as file:
+        archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError("a single array, not an archive of arrays")
         with archive:

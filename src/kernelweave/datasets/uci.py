@@ -73,7 +73,9 @@ class _Table:
             raise DatasetDamagedError(f"{path} has other columns than the data set '{self.entry.name}'.")
         complete = [row for row in rows if "?" not in row]
         with reading(path):
-            data = np.array([row[first:-1] for row in complete], dtype=np.float64).reshape(len(complete), -1)
+            data = np.array([row[first:-1] for row in complete], dtype=np.float64).reshape(
+                len(complete), len(self.columns)
+            )
         target = np.array([self.code(row[-1]) for row in complete], dtype=np.int64)
         check(self.entry, [data.shape], target)
         return data, target
