@@ -134,6 +134,8 @@ def _build_mfeat(path: Path) -> None:
         if labels and found != labels:
             raise DatasetDamagedError(f"OpenML's table {number} of 'mfeat' has its rows in another order.")
         labels = found
+    if not set(labels) <= {str(number) for number in range(1, 11)}:
+        raise DatasetDamagedError("OpenML's tables of 'mfeat' have other classes than '1' to '10'.")
     with open(path, "wb") as file:
         np.savez_compressed(file, **views, y=np.array(labels, dtype=np.int64) - 1)
     _read(_MFEAT, path, {key: key for key in _MFEAT_VIEWS}, "y", 0)  # what fails the checks is not kept
