@@ -69,11 +69,11 @@ def save_model(model: Any, path: str | os.PathLike[str], *, facts: Mapping[str, 
     --------
     >>> import pathlib, tempfile
     >>> from kernelweave import MKLClassifier, load_model, save_model
-    >>> X, y = [[0.0], [1.0], [4.0], [5.0]], ["low", "low", "high", "high"]
+    >>> X, y = [[0.5], [1.0], [4.0], [5.0]], ["low", "low", "high", "high"]
     >>> model = MKLClassifier().fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(model, pathlib.Path(folder, "model.skops"))
-    ...     load_model(pathlib.Path(folder, "model.skops")).predict([[0.5], [4.5]])
+    ...     load_model(pathlib.Path(folder, "model.skops")).predict([[0.7], [4.5]])
     array(['low', 'high'], dtype='<U4')
     """
     skops = import_extra("skops.io", "cli", "Saving a model")

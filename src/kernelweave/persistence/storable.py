@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from kernelweave.estimators.expansion import KernelExpansion
@@ -95,6 +97,9 @@ def restored(stored: Any) -> Any:
     def change(value: Any) -> Any:
         if isinstance(value, StoredStatus):
             return Status[value.name]
+        if scipy.sparse.issparse(value):
+            # Compiled code follows these indices without looking.
+            value.check_format(full_check=True)
         return _frame(value) if isinstance(value, StoredFrame) else value
 
     return _mapped(stored, change, {})
@@ -122,7 +127,8 @@ def _mapped(value: Any, change: Callable[[Any], Any], memo: dict[int, tuple[Any,
 
 
 def _is_ours(value: Any) -> bool:
-    return not isinstance(value, type) and type(value).__module__.split(".")[0] == "kernelweave"
+    # Classes and enum members are what they are: a copy would be something else.
+    return not isinstance(value, type | Enum) and type(value).__module__.split(".")[0] == "kernelweave"
 
 
 def _is_frame(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as gaussian_process
 
@@ -22,6 +23,7 @@ __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 ESTIMATORS: tuple[type, ...] = (MKLClassifier,)
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (Certificate, Columns, KernelExpansion, NamedKernel, Preparation, PreparedKernels, StoredFrame, StoredStatus)
+_SPARSE = (csr_array, csr_matrix)
 
 
 def trusted_names() -> list[str]:
@@ -30,11 +32,11 @@ def trusted_names() -> list[str]:
     Returns
     -------
     list of str
-        Our estimators, kernels and fit results, and the kernels of Gaussian processes. They are
-        data with numeric methods: none of them runs what a file says. Types that skops itself
+        Our estimators, kernels and fit results, sparse matrices, and the kernels of Gaussian
+        processes. They are data with numeric methods: none of them runs what a file says. Types that skops itself
         trusts (scikit-learn's estimators, numpy's arrays) come on top.
     """
-    types = [*ESTIMATORS, *_PARTS, *_kernel_types()]
+    types = [*ESTIMATORS, *_PARTS, *_SPARSE, *_kernel_types()]
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in types)
 
 
