@@ -110,16 +110,20 @@ class _Bounds:
         for kept in (self.constants, self.slopes, self.alphas):
             del kept[:-_MAX_PLANES]
         if full:
-            self._choose_working(point, q)
+            self.choose_working(point.x, q)
             self.lower = -float("inf")
         self.offer(alpha, q)
         if full:
             self.gap_when_full = self.gap
 
-    def _choose_working(self, point: _Evaluation, q: FloatArray) -> None:
-        # A kernel far below the largest quadratic form has no weight near the optimum; the next
-        # full look, and the certificate, would tell.
-        matters = (point.x > 0) | (q >= _MATTERS * q.max())
+    def choose_working(self, x: FloatArray, q: FloatArray) -> None:
+        """Watch the kernels with weight at the next x, and those whose quadratic form is near the largest.
+
+        A kernel far below has no weight near the optimum; the next full look, and the
+        certificate, would tell. Planes that do not know all of them are dropped.
+        """
+        known_forms = np.nan_to_num(q)
+        matters = (x > 0) | (known_forms >= _MATTERS * known_forms.max())
         if self.problem.learns_ridge:
             matters[-1] = True
         self.working = np.flatnonzero(matters).astype(np.intp)
@@ -264,6 +268,7 @@ def solve_bundle(
             stretch, nulls = 3.0 * stretch, nulls + 1
         x, predicted = _step(bounds, centre, stretch)
         yield bounds.candidate()
+        bounds.choose_working(np.maximum(x, centre.point.x), q)
         if nulls > _MAX_NULLS:
             return
         centre.predicted = predicted
