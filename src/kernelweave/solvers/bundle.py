@@ -37,10 +37,12 @@ _MAX_STEPS = 500
 _MAX_PLANES = 40
 _FIRST_TOLERANCE = 0.1  # of the SVM, in units of the margin
 _TIGHTEST = 1e-12
+_FRESH_BELOW = 1e-6
+_FIRST_ACCURACY, _INNER = 1e-4, 0.01  # SVM gap: of the value at first, then of the predicted decrease
 _COARSE_BELOW = 400  # samples from which a coarse start pays
-_COARSE_GAP = 5e-3
+_COARSE_GAP = 3e-2
 _EARLY_GAP, _EARLY_FREE = 5e-2, 1000  # subsample the Hessian before this gap, to this many samples
-_MATTERS = 0.7  # share of the largest quadratic form from which a kernel without weight is watched
+_MATTERS = 0.5  # share of the largest quadratic form from which a kernel without weight is watched
 _LOOK_AGAIN = 1e-3  # decrease of the gap after which all kernels are looked at again
 _ENOUGH = 0.05  # share of the predicted decrease that moves the centre
 _NEGLIGIBLE = 1e-9  # share of the largest weight below which a weight is zero
@@ -87,6 +89,7 @@ class _Bounds:
 
     def __init__(self, problem: MarginProblem) -> None:
         self.problem = problem
+        self.unit = problem.budget / problem.all_prices
         self.working = np.arange(len(problem.all_prices), dtype=np.intp)
         self.constants: list[float] = []
         self.slopes: list[FloatArray] = []
@@ -122,7 +125,7 @@ class _Bounds:
         A kernel far below has no weight near the optimum; the next full look, and the
         certificate, would tell. Planes that do not know all of them are dropped.
         """
-        known_forms = np.nan_to_num(q)
+        known_forms = np.where(np.isnan(q), 0.0, q)
         matters = (x > 0) | (known_forms >= _MATTERS * known_forms.max())
         if self.problem.learns_ridge:
             matters[-1] = True
@@ -134,10 +137,11 @@ class _Bounds:
 
     def offer(self, alpha: FloatArray, q: FloatArray) -> None:
         """Lower bound from dual variables and an upper bound q of their quadratic forms."""
-        forms = np.nan_to_num(q) * self.problem.all_prices / self.problem.budget
-        value = self.problem.dual_value(alpha, forms)
+        forms = np.where(np.isnan(q), 0.0, q) / self.unit
+        scale, total, curvature = self.problem.best_scale(alpha, forms)
+        value = 2.0 * scale * total - scale**2 * curvature
         if value > self.lower:
-            self.lower, self.dual_alpha = value, self.problem.best_scale(alpha, forms)[0] * alpha
+            self.lower, self.dual_alpha = value, scale * alpha
 
     def offer_mixture(self, multipliers: FloatArray) -> None:
         """The convex mixture of the planes' solutions: its quadratic forms are at most the mixed ones."""
@@ -157,7 +161,7 @@ class _Bounds:
     def candidate(self) -> Candidate:
         if self.best is None or not np.isfinite(self.upper):
             return Candidate(alpha=None if self.best is None else np.abs(self.best.beta))
-        weights = self.best.x * self.problem.budget / self.problem.all_prices
+        weights = self.best.x * self.unit
         relative = self.gap / max(abs(self.upper), np.finfo(float).tiny)
         return Candidate(weights, np.abs(self.best.beta), gap=relative, dual_alpha=self.dual_alpha)
 
@@ -182,17 +186,21 @@ class _Oracle:
         point = self._solve(beta)
         while point.inner_gap > max(allowance, 1e-13 * abs(point.upper)) and self.tolerance > _TIGHTEST:
             self.tolerance *= 0.2
-            point = self._solve(point.beta)
+            point = self._solve(point.beta, point.gradient)
         return point
 
-    def _solve(self, beta: FloatArray) -> _Evaluation:
+    def _solve(self, beta: FloatArray, gradient: FloatArray | None = None) -> _Evaluation:
         problem, beta = self.problem, beta.copy()
         limit = _PAIR_STEPS * beta.shape[1] if np.isinf(problem.box).any() else 10_000_000
-        solve = [
-            solve_smo(self.K, y, problem.box, self.ridge, b, tol=self.tolerance, max_steps=limit)
-            for b, y in zip(beta, problem.labels, strict=True)
+        known: list[FloatArray | None] = [None] * len(beta)
+        # Close to the end the gradient is formed afresh: updated ones carry the rounding of every step.
+        if gradient is not None and self.tolerance >= _FRESH_BELOW:
+            known = list(gradient.copy())
+        solved = [
+            solve_smo(self.K, y, problem.box, self.ridge, b, tol=self.tolerance, max_steps=limit, gradient=g)
+            for b, y, g in zip(beta, problem.labels, known, strict=True)
         ]
-        gradient = np.stack([g for g, _, _ in solve])
+        gradient = np.stack([g for g, _, _ in solved])
         scores = problem.labels - self.ridge * beta - gradient
         upper = problem.primal_value(self.x * self.unit, beta, scores)
         dual = 2.0 * beta * problem.labels - beta * scores - self.ridge * beta**2
@@ -243,7 +251,7 @@ def solve_bundle(
     x, beta = _start(problem, gram, start, deadline)
     oracle, bounds = _Oracle(problem, gram), _Bounds(problem)
     oracle.move_to(x)
-    allowance = _COARSE_GAP * float(np.abs(beta).sum()) if beta.any() else float("inf")
+    allowance = _FIRST_ACCURACY * float(np.abs(beta).sum()) if beta.any() else float("inf")
     centre: _Centre | None = None
     stretch, nulls = 1.0, 0
     everything = np.arange(len(x), dtype=np.intp)
@@ -255,10 +263,9 @@ def solve_bundle(
         q = np.full(len(x), np.nan)
         q[kernels] = np.sum([d @ b for d, b in zip(products, point.beta, strict=True)], axis=0)
         bounds.record(point, q, full=full)
-        candidate = bounds.candidate()
         if not np.isfinite(point.upper):
-            ray = unbounded_direction(problem, gram, candidate)
-            yield replace(candidate, ray=ray)
+            candidate = bounds.candidate()
+            yield replace(candidate, ray=unbounded_direction(problem, gram, candidate))
             return
         if centre is None or point.upper <= centre.point.upper - _ENOUGH * centre.predicted:
             at_most = _EARLY_FREE if bounds.gap > _EARLY_GAP * abs(bounds.upper) else None
@@ -273,7 +280,7 @@ def solve_bundle(
             return
         centre.predicted = predicted
         beta = _predict(problem, centre, x)
-        allowance = max(0.1 * min(predicted, bounds.gap), 1e-14 * abs(bounds.upper))
+        allowance = max(_INNER * min(predicted, bounds.gap), 1e-14 * abs(bounds.upper))
         oracle.move_to(x)
 
 
