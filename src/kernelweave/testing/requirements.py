@@ -56,7 +56,7 @@ class Requirements:
             raise AssertionError(f"{self.part} raises {type(error).__name__} {stage}: {error}") from error
 
 
-def protected(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def protected(array: npt.ArrayLike) -> npt.NDArray[Any]:
     """A copy that cannot be written into unnoticed."""
     copy = np.array(array)
     copy.flags.writeable = False
