@@ -142,7 +142,8 @@ class MarginProblem:
         total = float(alpha.sum())
         curvature = self.budget * float(np.max(forms / self.all_prices)) + float(self.fixed_ridge @ (alpha**2).sum(0))
         used = alpha.max(axis=0)
-        room = float(np.min((self.box / np.where(used > 0, used, 1.0))[used > 0], initial=np.inf))
+        with np.errstate(over="ignore"):
+            room = float(np.min(self.box[used > 0] / used[used > 0], initial=np.inf))
         scale = min(total / curvature, room) if curvature > 0 else 1.0
         return scale, total, curvature
 
