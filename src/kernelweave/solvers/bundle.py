@@ -43,10 +43,12 @@ _COARSE_BELOW = 400  # samples from which a coarse start pays
 _COARSE_GAP = 3e-2
 _EARLY_GAP, _EARLY_FREE = 5e-2, 1000  # subsample the Hessian before this gap, to this many samples
 _MATTERS = 0.5  # share of the largest quadratic form from which a kernel without weight is watched
+_NEARLY_DONE = 1e-5  # predicted relative decrease of the last steps
 _LOOK_AGAIN = 1e-3  # decrease of the gap after which all kernels are looked at again
 _ENOUGH = 0.05  # share of the predicted decrease that moves the centre
 _NEGLIGIBLE = 1e-9  # share of the largest weight below which a weight is zero
-_MAX_NULLS = 40
+_MAX_IDLE = 40  # steps without a smaller gap after which rounding has won
+_VALUE_NOISE = 1e-12  # relative accuracy of function values
 _PAIR_STEPS = 300  # SMO steps per sample before a hard margin is examined for separability
 
 
@@ -74,6 +76,11 @@ class _Centre:
     curvatures: list[Curvature]
     predicted: float = 0.0
 
+    def accepts(self, point: _Evaluation) -> bool:
+        """Whether a point is the better centre; where values differ by rounding only, the newer step is."""
+        noise = _VALUE_NOISE * abs(self.point.upper)
+        return point.upper <= self.point.upper - _ENOUGH * self.predicted + noise
+
     def hessian_for(self, working: IntArray) -> FloatArray:
         """Hessian for the working kernels, zero where it is not known."""
         total = np.sum([c.hessian for c in self.curvatures], axis=0)
@@ -95,6 +102,8 @@ class _Bounds:
         self.slopes: list[FloatArray] = []
         self.alphas: list[FloatArray] = []
         self.upper, self.lower = float("inf"), -float("inf")
+        self.sure_lower = -float("inf")
+        self.sure_alpha: FloatArray | None = None
         self.gap_when_full = float("inf")
         self.best: _Evaluation | None = None
         self.dual_alpha: FloatArray | None = None
@@ -114,7 +123,8 @@ class _Bounds:
             del kept[:-_MAX_PLANES]
         if full:
             self.choose_working(point.x, q)
-            self.lower = -float("inf")
+            # A bound that did not know every kernel was a hope; fall back on the last one that did.
+            self.lower, self.dual_alpha = self.sure_lower, self.sure_alpha
         self.offer(alpha, q)
         if full:
             self.gap_when_full = self.gap
@@ -142,6 +152,8 @@ class _Bounds:
         value = 2.0 * scale * total - scale**2 * curvature
         if value > self.lower:
             self.lower, self.dual_alpha = value, scale * alpha
+        if value > self.sure_lower and np.isfinite(q).all():
+            self.sure_lower, self.sure_alpha = value, scale * alpha
 
     def offer_mixture(self, multipliers: FloatArray) -> None:
         """The convex mixture of the planes' solutions: its quadratic forms are at most the mixed ones."""
@@ -153,10 +165,10 @@ class _Bounds:
         """Absolute gap, as far as the working kernels tell."""
         return self.upper - self.lower
 
-    @property
-    def wants_full_look(self) -> bool:
-        """Whether enough has changed since all kernels were looked at."""
-        return not self.gap > _LOOK_AGAIN * self.gap_when_full
+    def wants_full_look(self, predicted: float) -> bool:
+        """Whether to look at all kernels next: enough has changed since, or little is left to gain."""
+        nearly_done = predicted < _NEARLY_DONE * abs(self.upper) and self.gap < 0.1 * self.gap_when_full
+        return nearly_done or not self.gap > _LOOK_AGAIN * self.gap_when_full
 
     def candidate(self) -> Candidate:
         if self.best is None or not np.isfinite(self.upper):
@@ -253,11 +265,11 @@ def solve_bundle(
     oracle.move_to(x)
     allowance = _FIRST_ACCURACY * float(np.abs(beta).sum()) if beta.any() else float("inf")
     centre: _Centre | None = None
-    stretch, nulls = 1.0, 0
+    stretch, nulls, idle, smallest = 1.0, 0, 0, float("inf")
     everything = np.arange(len(x), dtype=np.intp)
     for _ in range(_MAX_STEPS):
         point = oracle.evaluate(beta, allowance)
-        full = bounds.wants_full_look
+        full = centre is None or bounds.wants_full_look(centre.predicted)
         kernels = everything if full else bounds.working
         products = oracle.products(point, kernels)
         q = np.full(len(x), np.nan)
@@ -267,7 +279,7 @@ def solve_bundle(
             candidate = bounds.candidate()
             yield replace(candidate, ray=unbounded_direction(problem, gram, candidate))
             return
-        if centre is None or point.upper <= centre.point.upper - _ENOUGH * centre.predicted:
+        if centre is None or centre.accepts(point):
             at_most = _EARLY_FREE if bounds.gap > _EARLY_GAP * abs(bounds.upper) else None
             centre = _Centre(point, kernels, oracle.curvatures(point, products, at_most))
             stretch, nulls = max(1.0, stretch / 4.0), 0
@@ -276,7 +288,9 @@ def solve_bundle(
         x, predicted = _step(bounds, centre, stretch)
         yield bounds.candidate()
         bounds.choose_working(np.maximum(x, centre.point.x), q)
-        if nulls > _MAX_NULLS:
+        idle = 0 if bounds.gap < 0.9 * smallest else idle + 1
+        smallest = min(smallest, bounds.gap)
+        if idle > _MAX_IDLE:
             return
         centre.predicted = predicted
         beta = _predict(problem, centre, x)
@@ -290,7 +304,7 @@ def _step(bounds: _Bounds, centre: _Centre, stretch: float) -> tuple[FloatArray,
     size = max(abs(centre.point.upper), np.finfo(float).tiny)
     H = stretch * centre.hessian_for(working) / size
     a, G = np.array(bounds.constants) / size, np.array(bounds.slopes)[:, working] / size
-    inside, multipliers, _ = solve_bundle_qp(H, centre.point.x[working], a, G, 1e-12)
+    inside, multipliers, _ = solve_bundle_qp(H, centre.point.x[working], a, G, 1e-16)
     bounds.offer_mixture(multipliers)
     inside = np.where(inside < _NEGLIGIBLE * inside.max(), 0.0, inside)
     inside /= inside.sum()

@@ -29,6 +29,7 @@ __all__ = ["solve_interior_point"]
 
 _MAX_STEPS = 200
 _TO_BOUNDARY = 0.995
+_FLOOR = 1e-20  # complementarity, relative to the objective, below which a step is rounding only
 _WORTH_ROUNDING = 1e-2  # gap below which a sparse solution is looked for
 _CLEARLY = 1e-4  # a variable this much smaller than its multiplier is at its bound
 
@@ -93,6 +94,11 @@ class _Iteration:
         self.r_budget = 1.0 - p.x.sum()
         self.r_balance = self.signed.sum(axis=1)
         self.r_forms = self.q - p.t + p.w
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether floating point allows no further progress (variables would go on to underflow)."""
+        return self.complementarity() <= _FLOOR * abs(self.p.t)
 
     def complementarity(self, step: _Variables | None = None, length: float = 0.0) -> float:
         p, n_pairs = self.p, self.p.alpha.size + self.p.u[:, self.boxed].size + len(self.p.x)
@@ -276,6 +282,8 @@ def solve_interior_point(
         candidate = iteration.candidate()
         ray = unbounded_direction(problem, gram, candidate) if problem.is_hard else None
         yield candidate if ray is None else replace(candidate, ray=ray)
+        if iteration.exhausted:
+            return
         try:
             following = iteration.advance()
         except np.linalg.LinAlgError:
