@@ -67,6 +67,8 @@ def test_a_column_to_ignore_that_is_not_there(refused, fit, frame):
         (kernel("k", "RBF", ["dose"], gamma=-1), "kernel 'k': gamma must be a positive number"),
         (kernel("k", "Sigmoid", coef0=-1.0), "Kernel 'k' "),
         (kernel("tanh", "Sigmoid", gamma=5.0, coef0=3.0), "Kernel 'tanh' is not positive semidefinite: "),
+        (kernel("k", "ChiSquared", ["level"]), "must not be negative, but feature 0 of sample "),
+        (kernel("k", "ChiSquared", ["level"]), "numeric columns were standardised: --scale none leaves them"),
         (kernel("k", "RBF") + kernel("flat", "Linear", ["flat"]), "Kernel 'flat' is zero on the training samples"),
     ],
 )
