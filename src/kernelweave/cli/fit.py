@@ -103,6 +103,9 @@ def _read(options: Namespace, entries: list[NamedEntry] | None) -> _Data:
     table = read_table(options.data)
     labels = take_columns(table, [options.target], options.data)
     check_complete(labels, options.data)
+    if labels[options.target].nunique() < 2:
+        only = labels[options.target].iloc[0]
+        raise TableError(f"'{options.data}': column {options.target!r} holds one class only ({only}); two are needed")
     take_columns(table, options.ignore, options.data)
     inputs = table.drop(columns=[options.target, *(name for name in options.ignore if name != options.target)])
     numeric = [name for name in inputs.columns if is_numeric(inputs[name]) and not is_nameless(name)]
