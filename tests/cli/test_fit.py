@@ -152,6 +152,13 @@ def test_columns_are_left_out_on_request_and_without_a_name(run, frame, tmp_path
     assert "Unnamed: 0, age, name" in outcome.err
 
 
+def test_a_column_with_a_stray_text_can_be_left_out(run, frame, tmp_path):
+    frame.assign(dose=["?", *frame["dose"][1:]]).to_csv(tmp_path / "d.csv", index=False)
+    arguments = ["fit", tmp_path / "d.csv", "--target", "state", "--model", tmp_path / "m.skops", "--test-size", 0]
+    assert run(*arguments).status == 2
+    assert run(*arguments, "--ignore", "dose").status == 0
+
+
 def test_identifiers_are_pointed_out(run, frame, tmp_path):
     frame.assign(id=np.arange(60)[::-1]).to_csv(tmp_path / "d.csv", index=False)
     arguments = ["fit", tmp_path / "d.csv", "--target", "state", "--model", tmp_path / "m.skops", "--test-size", 0]
