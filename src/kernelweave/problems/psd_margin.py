@@ -30,6 +30,7 @@ _MIXTURES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 # Squared relative size below which a combination of kernels counts as zero: inner products
 # of matrices are exact to about 1e-16, so smaller combinations are rounding.
 _DEPENDENT = 1e-13
+_REPAIRS = 4  # rounds of meeting the equations and entering the cone
 
 
 @dataclass(frozen=True)
@@ -152,30 +153,26 @@ class PSDMarginProblem(MarginProblem):
 
     def _price_of(self, gram: Any, q: FloatArray, cone: ConeDual | None) -> float:
         """A lambda that some semidefinite matrix near Z justifies for the quadratic forms q."""
-        # In units of the prices: every g_i = (q_i + <Z, K_i>) / p_i should equal lambda.
-        g = q / self.prices
-        if cone is not None and np.isfinite(cone.basis).all() and np.isfinite(cone.core).all():
-            blocks = np.einsum("np,inq->ipq", cone.basis, gram.block_products(cone.basis), optimize=True)
-            blocks = (blocks + blocks.transpose(0, 2, 1)) / (2.0 * self.prices[:, None, None])
-            flat = blocks.reshape(len(blocks), -1)
-            root = inverse_root(flat @ flat.T)
-            inverse = root @ root.T
-            core = 0.5 * (cone.core + cone.core.T)
-            residual = _spread(g + flat @ core.ravel(), inverse)
-            # First within the span of the basis, where Z has room; the second pass removes rounding.
-            for _ in range(2):
-                core = core + np.tensordot(inverse @ residual, blocks, axes=1)
-                residual = _spread(g + flat @ core.ravel(), inverse)
+        # In units of the prices, along orthonormal combinations T of the kernels:
+        # T'(q + <Z, K>) should equal lambda T'e. Combinations that are rounding ask nothing.
+        span = inverse_root(gram.frobenius_products() / np.outer(self.prices, self.prices))
+        needed, given = span.sum(axis=0), span.T @ (q / self.prices)
+        if cone is None or not np.isfinite(cone.basis).all() or not np.isfinite(cone.core).all():
+            return _mended(needed, given)
+        blocks = np.einsum("np,inq->ipq", cone.basis, gram.block_products(cone.basis), optimize=True)
+        flat = (span / self.prices[:, None]).T @ (0.5 * (blocks + blocks.transpose(0, 2, 1))).reshape(len(blocks), -1)
+        root = inverse_root(flat @ flat.T)
+        core, best = 0.5 * (cone.core + cone.core.T), float("inf")
+        for _ in range(_REPAIRS):
+            # Between the equations, met within the span of the basis, and the cone, entered by a margin
+            # as large as the last correction so that the next one stays inside.
             values, vectors = np.linalg.eigh(core)
             core = (vectors * np.maximum(values, 0.0)) @ vectors.T
-            g = g + flat @ core.ravel()
-        inner = gram.frobenius_products() / np.outer(self.prices, self.prices)
-        root = inverse_root(inner)
-        inverse = root @ root.T
-        rest = _spread(g, inverse)
-        # What is left is mended by sum_j rho_j K_j, whose spectral norm is at most its Frobenius norm,
-        # and by that multiple of the identity, which costs the same in every equation.
-        return float(g[0] + rest[0] + np.sqrt(max(rest @ inverse @ rest, 0.0)))
+            held = given + flat @ core.ravel()
+            best = min(best, _mended(needed, held))
+            correction = root @ (root.T @ _spread(needed, held, root))
+            core = core + (correction @ flat).reshape(core.shape)
+        return best
 
     def _bound(self, alpha: FloatArray, price: float) -> float:
         """Dual value at the best common scale of (alpha, sqrt Z)."""
@@ -204,8 +201,17 @@ def inverse_root(inner: FloatArray) -> FloatArray:
     return vectors[:, kept] / (sizes[:, None] * np.sqrt(values[kept]))
 
 
-def _spread(g: FloatArray, inverse: FloatArray) -> FloatArray:
-    """What must be added to g to make its entries equal, at the level that costs least."""
-    ones = inverse.sum(axis=0)
-    level = float(ones @ g) / float(ones.sum())
-    return level - g
+def _spread(needed: FloatArray, given: FloatArray, root: FloatArray) -> FloatArray:
+    """What is missing from ``given`` to be a multiple of ``needed``, at the level that is cheapest to reach."""
+    a, g = root.T @ needed, root.T @ given
+    return float(a @ g) / max(float(a @ a), np.finfo(float).tiny) * needed - given
+
+
+def _mended(needed: FloatArray, given: FloatArray) -> float:
+    """Lambda after mending equations by sum_j rho_j K_j and by the multiple of the identity that covers it.
+
+    In orthonormal combinations of the kernels the Frobenius norm of the former, which bounds its spectral
+    norm, is the norm of what is missing; the identity costs the same in every equation.
+    """
+    level = float(needed @ given) / float(needed @ needed)
+    return level + float(np.linalg.norm(level * needed - given))

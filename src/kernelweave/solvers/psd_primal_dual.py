@@ -74,33 +74,33 @@ def whole_cone(
 
     Returns
     -------
-    ndarray of shape (M', rank, rank), or (M', rank + 1, rank + 1) with the learned ridge
+    ndarray of shape (M', rank, rank), or (M', rank + 1, rank + 1) with the learned ridge first
     """
     rank = len(face.pivots)
-    size = rank + problem.learns_ridge
-    parts = np.zeros((len(span), size, size))
+    ridge = int(problem.learns_ridge)
+    parts = np.zeros((len(span), rank + ridge, rank + ridge))
     for i in range(len(units)):
         weights = np.zeros(len(units))
         weights[i] = units[i]
         block = gram.combine(weights)[np.ix_(face.pivots, face.pivots)]
         half = scipy.linalg.solve_triangular(face.factor, block, lower=True, check_finite=False)
         whitened = scipy.linalg.solve_triangular(face.factor, half.T, lower=True, check_finite=False)
-        parts[i, :rank, :rank] = 0.5 * (whitened + whitened.T)
-    if problem.learns_ridge:
-        parts[-1, -1, -1] = 1.0
+        parts[i, ridge:, ridge:] = 0.5 * (whitened + whitened.T)
+    if ridge:
+        parts[-1, 0, 0] = 1.0
     return np.tensordot(span.T, parts, axes=1)
 
 
 def candidate_of(iteration: SaddleIteration, labelled: Any, basis: FloatArray, gap: float | None = None) -> Candidate:
     """A point as weights, dual variables and multiplier, with a ray where the hard margin has no solution."""
     problem, point = iteration.saddle.problem, iteration.point
-    p = basis.shape[1]
+    ridge = int(problem.learns_ridge)
     candidate = Candidate(
         iteration.weights,
         point.columns.alpha,
         0.5 * point.columns.b,
         gap=iteration.relative_gap() if gap is None else gap,
-        extras={"cone_dual": ConeDual(basis, point.Z[:p, :p])},
+        extras={"cone_dual": ConeDual(basis, point.Z[ridge:, ridge:])},
     )
     ray = unbounded_direction(problem, labelled, candidate) if problem.is_hard else None
     return candidate if ray is None else replace(candidate, ray=ray)

@@ -21,7 +21,7 @@ from kernelweave.problems.psd_margin import inverse_root
 __all__ = ["Face", "find_face", "span_of"]
 
 # What is left of a sample (relative to its diagonal) once the pivots are known, below which it is rounding.
-_FLOOR = {"float64": 1e-10, "float32": 1e-5}
+_FLOOR = {"float64": 1e-9, "float32": 1e-5}
 
 
 @dataclass(frozen=True)

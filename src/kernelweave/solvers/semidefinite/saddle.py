@@ -122,27 +122,29 @@ class SaddleIteration:
     @property
     def weights(self) -> FloatArray:
         """Weights on the budget, shape (M,)."""
-        return self.columns.weights / float(self.a @ self.point.xi)
+        return self.weights_at(self.point.xi)
 
-    def primal(self) -> float:
-        """Primal value of these weights and dual variables (of the cone as the matrices give it)."""
-        problem, weights = self.saddle.problem, self.weights
-        scores = self.columns.scores / float(self.a @ self.point.xi)
+    def weights_at(self, xi: FloatArray) -> FloatArray:
+        """Weights of other coordinates, on the budget."""
+        return self.saddle.scale * (self.saddle.span @ xi) / float(self.a @ xi)
+
+    def relative_gap(self, xi: FloatArray | None = None) -> float:
+        """Gap between these dual variables and the weights of this point, or of other coordinates.
+
+        The multiplier's equations count as met, up to their average; the problem's certificate does not.
+        """
+        problem, columns, xi = self.saddle.problem, self.columns, self.point.xi if xi is None else xi
+        weights, alpha = self.weights_at(xi), columns.point.alpha
+        scores = np.tensordot(columns.products, xi / float(self.a @ xi), axes=(1, 0))
         if problem.learns_ridge:
-            scores = scores - problem.ridge_at(weights) * self.columns.signed
-        return problem.primal_value(weights, self.columns.signed, scores)
-
-    def relative_gap(self) -> float:
-        """Gap this point shows, infeasibility counted against it."""
-        alpha = self.columns.point.alpha
-        level = float(self.point.xi @ (self.columns.q + self.cone.forms)) / float(self.a @ self.point.xi)
-        base = 2.0 * float(alpha.sum()) - float(self.saddle.problem.fixed_ridge @ (alpha**2).sum(axis=0))
-        primal = self.primal()
-        # Residuals of the equations, as the relative change of lambda that they stand for.
-        loose = np.abs(self.saddle.span @ self.r_forms * np.linalg.norm(self.saddle.span, axis=1) ** -2).max()
-        imbalance = float(np.abs(self.columns.balance).sum() / alpha.sum())
-        gap = (primal - (base - level) + 0.0 * loose) / max(abs(primal), np.finfo(float).tiny) + imbalance
-        return gap if np.isfinite(gap) else float("inf")
+            scores = scores - problem.ridge_at(weights) * columns.signed
+        primal = problem.primal_value(weights, columns.signed, scores)
+        if not np.isfinite(primal):
+            return float("inf")
+        level = float(self.point.xi @ (columns.q + self.cone.forms)) / float(self.a @ self.point.xi)
+        dual = 2.0 * float(alpha.sum()) - float(problem.fixed_ridge @ (alpha**2).sum(axis=0)) - level
+        imbalance = float(np.abs(columns.balance).sum() / alpha.sum())
+        return (primal - dual) / max(abs(primal), np.finfo(float).tiny) + imbalance
 
     def advance(self) -> SaddlePoint:
         """One predictor-corrector step."""
