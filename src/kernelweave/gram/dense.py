@@ -78,8 +78,11 @@ class DenseStack(GramStack):
     def read(self, kernels: IntArray, rows: IntArray, cols: IntArray | None = None) -> FloatArray:
         n = self.shape[1]
         result = np.empty((len(kernels), len(rows), n if cols is None else len(cols)))
+        # A slice is a view: consecutive rows are copied once, not twice.
+        consecutive = len(rows) > 0 and bool((np.diff(rows) == 1).all())
+        taken = slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
         for k, i in enumerate(kernels):
-            whole = self._matrices[i][rows]
+            whole = self._matrices[i][taken]
             result[k] = whole[:, :n] if cols is None else whole[:, cols]
             shift, scale = self._shifts[i], self._scales[i]
             if shift is not None:

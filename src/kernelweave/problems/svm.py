@@ -98,14 +98,17 @@ def primal_value(norm: float, scores: FloatArray, y: FloatArray, box: FloatArray
     """
     bias = optimal_bias(scores, y, box, ridge)
     margins = y * (scores + bias)
+    # At this scale of w there is no slack: the hard margin's value, and a bound for the soft ones, which
+    # a vanishing ridge or a huge box would otherwise make of rounding errors.
+    smallest = float(margins.min())
+    without_slack = norm / smallest**2 if smallest > 0 else float("inf")
     if np.isinf(box).any() and not ridge.any():
-        smallest = float(margins.min())
-        return norm / smallest**2 if smallest > 0 else float("inf")
+        return without_slack
     slack = np.maximum(1.0 - margins, 0.0)
     # The inner maximiser a = min(slack / ridge, box); a zero ridge always meets the box.
     with np.errstate(divide="ignore", invalid="ignore"):
         a = np.where(slack > 0, np.minimum(np.where(ridge > 0, slack / ridge, np.inf), box), 0.0)
-    return float(norm + np.sum(2.0 * a * slack - ridge * a**2))
+    return min(float(norm + np.sum(2.0 * a * slack - ridge * a**2)), without_slack)
 
 
 def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[FloatArray, float]:

@@ -78,11 +78,13 @@ def solve_psd_subspace(
         known = min(known, found.gap)
         yield growing.candidate(iteration, found.gap, found.xi)
         negative = found.negative
-        if not growing.directions.add(found.vectors):
+        finer = max(_SHARPER * min(found.gap, target, 1.0), _FINEST)
+        if growing.directions.add(found.vectors):
+            saddle = growing.saddle()
+            point = growing.restart(saddle, iteration, found)
+        elif finer == target:
             return
-        saddle = growing.saddle()
-        point = growing.restart(saddle, iteration, found)
-        target = max(_SHARPER * min(found.gap, 1.0), _FINEST)
+        target = finer
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class _Found:
     Parameters
     ----------
     negative : float
-        How negative the combination is, relative to the uniform one; zero when it is not.
+        The combination plus this multiple of the uniform one is positive definite.
     xi : ndarray of shape (M',)
         Coordinates mixed with the uniform ones until semidefinite.
     gap : float
@@ -146,8 +148,7 @@ class _Growing:
         found = most_negative(K, self.face.uniform, max(guess, 1e-9), _ADDED)
         if found is None:
             return None
-        values, vectors = found
-        negative = max(-1.05 * float(values[0]), 0.0)
+        negative, values, vectors = found
         mixed = self.mixed(xi, negative)
         return _Found(negative, mixed, iteration.relative_gap(mixed), vectors[:, values <= max(values[1], 0.0)])
 

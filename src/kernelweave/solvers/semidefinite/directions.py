@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kernelweave.gram.base import FloatArray
 from kernelweave.solvers.semidefinite.face import Face
@@ -19,7 +18,8 @@ __all__ = ["Directions", "most_negative"]
 
 _INDEPENDENT = 1e-8  # squared length a new direction must keep beside the old ones
 _GROWTH = 6.0
-_LARGEST_SHIFT = 1e8
+_SMALLEST_SHIFT, _LARGEST_SHIFT = 1e-10, 1e8
+_KRYLOV_STEPS = 4
 
 
 class Directions:
@@ -105,41 +105,69 @@ def _scaled(vectors: FloatArray, products: FloatArray) -> tuple[FloatArray, Floa
 
 
 def most_negative(
-    K: FloatArray, uniform: FloatArray, shift: float, count: int
-) -> tuple[FloatArray, FloatArray] | None:
+    K: FloatArray, uniform: FloatArray, guess: float, count: int
+) -> tuple[float, FloatArray, FloatArray] | None:
     """Directions in which K is most negative, relative to the uniform combination.
 
-    Shift-and-invert Lanczos on ``K v = lambda K_0 v`` about ``-shift``, the shift being raised until
-    ``K + shift K_0`` has a Cholesky factor: the eigenvalues sought are then the extreme ones.
+    Shift-and-invert on ``K v = lambda K_0 v`` about ``-shift``, the shift being raised until ``K + shift K_0``
+    has a Cholesky factor: the eigenvalues sought are then the extreme ones, and a block Krylov space of a
+    few steps holds their vectors.
 
     Parameters
     ----------
     K, uniform : ndarray of shape (rank, rank)
         Combination to examine and uniform combination.
-    shift : float
-        First guess of how negative it is.
+    guess : float
+        How negative it may be.
     count : int
         Number of directions.
 
     Returns
     -------
+    negative : float
+        Bound: ``K + negative K_0`` is positive definite.
     values : ndarray of shape (count,)
-        Ascending.
+        Approximate eigenvalues, ascending.
     vectors : ndarray of shape (rank, count)
-        Orthonormal for the uniform combination. None instead of both when no shift is large enough.
+        Their directions. None instead of all three when no shift is large enough.
     """
-    while shift < _LARGEST_SHIFT:
-        factor, info = scipy.linalg.lapack.dpotrf(K + shift * uniform, lower=1, overwrite_a=1, clean=0)
-        if info == 0:
-            break
+    shift, factor = guess, _factor(K, uniform, guess)
+    while factor is None:
         shift *= _GROWTH
-    else:
-        return None
-    rank = len(K)
-    inverse = LinearOperator(
-        (rank, rank), matvec=lambda v: scipy.linalg.lapack.dpotrs(factor, v, lower=1)[0], dtype=np.float64
-    )
-    start = np.cos(np.arange(rank, dtype=np.float64))
-    values, vectors = eigsh(K, count, M=uniform, sigma=-shift, OPinv=inverse, which="LM", v0=start, tol=1e-2)
-    order = np.argsort(values)
-    return values[order], vectors[:, order]
+        if shift > _LARGEST_SHIFT:
+            return None
+        factor = _factor(K, uniform, shift)
+    values, vectors = _krylov(factor, uniform, shift, count)
+    # Ritz values lie inside the spectrum: only a factorisation proves that nothing is more negative.
+    negative = max(-1.05 * float(values[0]), _SMALLEST_SHIFT)
+    while negative < shift and _factor(K, uniform, negative) is None:
+        negative *= 2.0
+    return min(negative, shift), values, vectors
+
+
+def _factor(K: FloatArray, uniform: FloatArray, shift: float) -> FloatArray | None:
+    factor, info = scipy.linalg.lapack.dpotrf((K + shift * uniform).T, lower=1, overwrite_a=1, clean=0)
+    return factor if info == 0 else None
+
+
+def _krylov(factor: FloatArray, uniform: FloatArray, shift: float, count: int) -> tuple[FloatArray, FloatArray]:
+    """Ritz pairs of K in the block Krylov space of ``(K + shift K_0)^-1 K_0``."""
+    block = np.random.default_rng(1).standard_normal((len(uniform), count))
+    image = uniform @ block
+    basis, images, K_images = [], [], []
+    for _ in range(_KRYLOV_STEPS):
+        solved, _ = scipy.linalg.lapack.dpotrs(factor, image, lower=1)
+        block, R = np.linalg.qr(solved)
+        # (K + shift K_0) solved = K_0 block_before, so products with K come for nothing.
+        K_image = scipy.linalg.solve_triangular(R, image.T, trans=1, check_finite=False).T
+        image = uniform @ block
+        basis.append(block)
+        images.append(image)
+        K_images.append(K_image - shift * image)
+    W, UW, KW = np.hstack(basis), np.hstack(images), np.hstack(K_images)
+    inner, form = W.T @ UW, W.T @ KW
+    values, rotation = np.linalg.eigh(0.5 * (inner + inner.T))
+    kept = values > 1e-12 * values[-1]
+    rotation = rotation[:, kept] / np.sqrt(values[kept])
+    values, vectors = np.linalg.eigh(rotation.T @ (0.5 * (form + form.T)) @ rotation)
+    return values[:count], W @ (rotation @ vectors[:, :count])
