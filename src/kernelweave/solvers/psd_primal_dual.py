@@ -7,7 +7,8 @@ Problem (`PSDMarginProblem`), with kernels scaled to the whole budget and weight
 Method: the HKM direction with Mehrotra's corrector in (alpha, x, Z) jointly, after facial reduction. The
 constraint is written in coordinates where the uniform combination is the identity, L^-1 K_i L^-T, so that
 directions of little variance weigh as much as others: ill-conditioned kernels are the normal case. A step
-costs about 4 m n^3; `solve_psd_subspace` gets by with a few directions. Source: the SDP is [L04] (26), (31), (36), (41).
+costs about 4 m n^3; `solve_psd_subspace` gets by with a few directions.
+Source: the SDP is [L04] (26), (31), (36), (41).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from kernelweave.solvers.semidefinite.saddle import Saddle, SaddleIteration
 
 __all__ = ["solve_psd_primal_dual"]
 
-_MAX_STEPS = 100
+_PATIENCE = 10  # steps without halving the complementarity that end the run
 
 
 def solve_psd_primal_dual(
@@ -56,20 +57,21 @@ def solve_psd_primal_dual(
     face = find_face(gram, units)
     span = span_of(gram.frobenius_products() * np.outer(units, units), with_ridge=problem.learns_ridge)
     saddle = Saddle(problem, labelled, scale, span, whole_cone(problem, gram, face, units, span))
-    basis = face.embed(scipy.linalg.solve_triangular(face.factor, np.eye(len(face.pivots)), lower=True).T, gram.shape[0])
-    point = saddle.start()
-    for _ in range(_MAX_STEPS):
+    whitening = scipy.linalg.solve_triangular(face.factor, np.eye(len(face.pivots)), lower=True)
+    basis = face.embed(whitening.T, gram.shape[0])
+    point, best, idle = saddle.start(), float("inf"), 0
+    while idle < _PATIENCE:
         try:
             iteration = saddle.at(point)
             yield candidate_of(iteration, labelled, basis)
             point = iteration.advance()
         except np.linalg.LinAlgError:
             return
+        idle = 0 if iteration.centrality < 0.5 * best else idle + 1
+        best = min(best, iteration.centrality)
 
 
-def whole_cone(
-    problem: PSDMarginProblem, gram: Any, face: Face, units: FloatArray, span: FloatArray
-) -> FloatArray:
+def whole_cone(problem: PSDMarginProblem, gram: Any, face: Face, units: FloatArray, span: FloatArray) -> FloatArray:
     """Cone matrices in the coordinates where the uniform combination is the identity.
 
     Returns

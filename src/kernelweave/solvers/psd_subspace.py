@@ -1,11 +1,11 @@
 """Kernel weights of any sign, with the cone held on a few directions that grow until it holds everywhere.
 
-Same problem as `kernelweave.solvers.psd_primal_dual`. At the optimum only a few eigenvectors of K(mu) are at zero, so it is
-enough to demand ``V'K(mu)V >= 0`` on p directions, p in the tens, for which a primal-dual step costs little
-more than one factorisation of the SVM's system. Each round brings that small problem to a tolerance that
-suits what is known, looks for directions in which K(mu) is negative (shift-and-invert Lanczos), and adds
-them. The multiplier on the directions bounds the whole problem from below; weights mixed with the uniform
-ones by the share that makes K(mu) semidefinite bound it from above. 4-6 rounds are usual.
+Same problem as `kernelweave.solvers.psd_primal_dual`. At the optimum only a few eigenvectors of K(mu)
+are at zero, so it is enough to demand ``V'K(mu)V >= 0`` on p directions, p in the tens, for which a
+primal-dual step costs little more than one factorisation of the SVM's system. Each round brings that small
+problem to a tolerance that suits what is known, looks for directions in which K(mu) is negative (shift and
+invert), and adds them. The multiplier on the directions bounds the whole problem from below; weights mixed
+with the uniform ones by the share that makes K(mu) semidefinite bound it from above. 4-6 rounds are usual.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 from kernelweave.problems.base import Candidate, FloatArray
 from kernelweave.problems.psd_margin import PSDMarginProblem
 from kernelweave.solvers.psd_primal_dual import candidate_of, solve_psd_primal_dual
-from kernelweave.solvers.semidefinite.columns import ColumnPoint
 from kernelweave.solvers.semidefinite.directions import Directions, most_negative
 from kernelweave.solvers.semidefinite.face import Face, find_face, span_of
 from kernelweave.solvers.semidefinite.saddle import Saddle, SaddleIteration, SaddlePoint

@@ -26,13 +26,15 @@ class ColumnPoint:
 
     Parameters
     ----------
-    alpha, s, u : ndarray of shape (k, n)
-        Positive; alpha below the box.
+    alpha, room, s, u : ndarray of shape (k, n)
+        Positive. ``room`` is box - alpha, kept for itself so that it does not drown in rounding (ones
+        where there is no box).
     b : ndarray of shape (k,)
         Multipliers of ``alpha'y = 0`` (twice the biases).
     """
 
     alpha: FloatArray
+    room: FloatArray
     s: FloatArray
     u: FloatArray
     b: FloatArray
@@ -41,6 +43,7 @@ class ColumnPoint:
         """The point further along a step."""
         return ColumnPoint(
             self.alpha + length * step.alpha,
+            self.room + length * step.room,
             self.s + length * step.s,
             self.u + length * step.u,
             self.b + length * step.b,
@@ -88,7 +91,6 @@ class Columns:
         self.scores = np.tensordot(self.products, xi, axes=(1, 0))
         self.balance = self.signed.sum(axis=1)
         self.boxed = np.isfinite(problem.box)
-        self.room = np.where(self.boxed, problem.box - point.alpha, 1.0)
         self.residual = (
             2.0 * (problem.labels * self.scores + problem.fixed_ridge * point.alpha - 1.0)
             - point.s
@@ -107,17 +109,13 @@ class Columns:
 
     def complementarity(self, step: ColumnPoint | None = None, length: float = 0.0) -> float:
         """Sum of the complementary products here, or further along a step."""
-        p = self.point
-        if step is None:
-            return float((p.alpha * p.s).sum() + (self.room * p.u).sum())
-        ahead = p.moved(step, length)
-        room = np.where(self.boxed, self.problem.box - ahead.alpha, 1.0)
-        return float((ahead.alpha * ahead.s).sum() + (room * ahead.u).sum())
+        p = self.point if step is None else self.point.moved(step, length)
+        return float((p.alpha * p.s).sum() + (p.room * p.u).sum())
 
     def eliminate(self, schur: FloatArray) -> None:
         """Factorise, and subtract the columns' part from a matrix in (xi, b, ...), in place."""
         p, problem = self.point, self.problem
-        shift = problem.ridge_at(self.weights) + 0.5 * (p.s / p.alpha + p.u / self.room)
+        shift = problem.ridge_at(self.weights) + 0.5 * (p.s / p.alpha + p.u / p.room)
         mu, m = problem.kernel_part(self.weights), self.products.shape[1]
         self._solvers, self._parts = [], []
         for k in range(len(p.b)):
@@ -132,7 +130,7 @@ class Columns:
     def right_side(self, centre: float, predictor: ColumnPoint | None) -> tuple[FloatArray, FloatArray]:
         """Targets of the complementary products minus their values (with Mehrotra's correction)."""
         p = self.point
-        lower, upper = centre - p.alpha * p.s, centre - self.room * p.u
+        lower, upper = centre - p.alpha * p.s, centre - p.room * p.u
         if predictor is not None:
             lower = lower - predictor.alpha * predictor.s
             upper = upper + predictor.alpha * predictor.u
@@ -142,7 +140,7 @@ class Columns:
         """Subtract the columns' part from a right-hand side in (xi, b, ...), in place; returns what `expand` needs."""
         m, y = self.products.shape[1], self.problem.labels
         # In beta = y alpha the system matrix is K(x) + diag itself, so the signs move to the right-hand sides.
-        rhs = y * (lower / self.point.alpha - upper / self.room - self.residual)
+        rhs = y * (lower / self.point.alpha - upper / self.point.room - self.residual)
         partial = np.stack([0.5 * solve(r) for solve, r in zip(self._solvers, rhs, strict=True)])
         for k, (border, _) in enumerate(self._parts):
             change = border.T @ partial[k]
@@ -154,13 +152,11 @@ class Columns:
         """Step of the columns for a solution (dxi, db, ...) of the reduced system."""
         m, p = self.products.shape[1], self.point
         b = outer[m : m + len(p.b)]
-        beta = [
-            partial[k] - inverse @ np.append(outer[:m], b[k]) for k, (_, inverse) in enumerate(self._parts)
-        ]
+        beta = [partial[k] - inverse @ np.append(outer[:m], b[k]) for k, (_, inverse) in enumerate(self._parts)]
         alpha = self.problem.labels * np.stack(beta)
         s = (lower - p.s * alpha) / p.alpha
-        u = np.where(self.boxed, (upper + p.u * alpha) / self.room, 0.0)
-        return ColumnPoint(alpha, s, u, b)
+        u = np.where(self.boxed, (upper + p.u * alpha) / p.room, 0.0)
+        return ColumnPoint(alpha, np.where(self.boxed, -alpha, 0.0), s, u, b)
 
     def length(self, step: ColumnPoint) -> float:
         """How far everything stays positive along a step (inf when for ever)."""
@@ -168,7 +164,7 @@ class Columns:
         return min(
             step_to_zero(p.alpha, step.alpha),
             step_to_zero(p.s, step.s),
-            step_to_zero(self.room[:, boxed], -step.alpha[:, boxed]),
+            step_to_zero(p.room[:, boxed], step.room[:, boxed]),
             step_to_zero(p.u[:, boxed], step.u[:, boxed]),
         )
 

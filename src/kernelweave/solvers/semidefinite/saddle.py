@@ -8,7 +8,7 @@ matrices M_j and X(xi) = sum_j xi_j M_j, the conditions beyond those of `Columns
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,19 +79,23 @@ class Saddle:
     def start(self) -> SaddlePoint:
         """A point in the interior: uniform weights, all samples alike."""
         problem, xi = self.problem, self.uniform
-        positive = problem.labels > 0
+        positive, boxed = problem.labels > 0, np.isfinite(problem.box)
         counts = np.where(positive, positive.sum(axis=1, keepdims=True), (~positive).sum(axis=1, keepdims=True))
         alpha = 1.0 / counts
-        flat = np.zeros_like(alpha)
-        forms = Columns(problem, self.labelled, self.scale, self.span, ColumnPoint(alpha, flat, flat, flat[:, 0]), xi).q
-        curvature = float(xi @ forms) + float(problem.fixed_ridge @ (alpha**2).sum(axis=0))
+        curvature = float(xi @ self._forms(alpha, xi)) + float(problem.fixed_ridge @ (alpha**2).sum(axis=0))
         alpha = np.minimum(alpha * (alpha.sum() / curvature), 0.5 * problem.box)
-        boxed = np.broadcast_to(np.isfinite(problem.box), alpha.shape)
-        columns = ColumnPoint(alpha, np.ones_like(alpha), boxed.astype(np.float64), np.zeros(len(alpha)))
+        room = np.where(boxed, problem.box - alpha, 1.0)
+        u = np.where(boxed, np.ones_like(alpha), 0.0)
+        columns = ColumnPoint(alpha, room, np.ones_like(alpha), u, np.zeros(len(alpha)))
         X = np.tensordot(xi, self.matrices, axes=1)
         Z = float(alpha.mean()) * np.linalg.inv(X)
-        q = Columns(problem, self.labelled, self.scale, self.span, columns, xi).q
-        return SaddlePoint(columns, xi, 0.5 * (Z + Z.T), float(xi @ q) + len(X) * float(alpha.mean()))
+        t = float(xi @ self._forms(alpha, xi)) + len(X) * float(alpha.mean())
+        return SaddlePoint(columns, xi, 0.5 * (Z + Z.T), t)
+
+    def _forms(self, alpha: FloatArray, xi: FloatArray) -> FloatArray:
+        flat = np.zeros_like(alpha)
+        point = ColumnPoint(alpha, flat + 1.0, flat, flat, flat[:, 0])
+        return Columns(self.problem, self.labelled, self.scale, self.span, point, xi).q
 
     def at(self, point: SaddlePoint) -> SaddleIteration:
         """The Newton system at a point."""
@@ -109,9 +113,7 @@ class SaddleIteration:
 
     def __init__(self, saddle: Saddle, point: SaddlePoint) -> None:
         self.saddle, self.point = saddle, point
-        self.columns = Columns(
-            saddle.problem, saddle.labelled, saddle.scale, saddle.span, point.columns, point.xi
-        )
+        self.columns = Columns(saddle.problem, saddle.labelled, saddle.scale, saddle.span, point.columns, point.xi)
         self.cone = Cone(saddle.matrices, point.xi, point.Z)
         self.a = saddle.span.sum(axis=0)
         self.r_forms = self.columns.q + self.cone.forms - point.t * self.a
@@ -191,7 +193,7 @@ class SaddleIteration:
         right[:m] = -self.r_forms - self.cone.inner(R)
         right[-1] = -self.r_budget
         partial = self.columns.reduce(lower, upper, right)
-        outer = np.linalg.solve(self._schur, right)
+        outer: FloatArray = np.asarray(np.linalg.solve(self._schur, right), dtype=np.float64)
         columns = self.columns.expand(partial, lower, upper, outer)
         dX, dZ = self.cone.direction(R, outer[:m])
         step = SaddlePoint(columns, outer[:m], dZ, float(outer[-1]))
