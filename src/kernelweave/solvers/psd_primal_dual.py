@@ -13,7 +13,7 @@ Source: the SDP is [L04] (26), (31), (36), (41).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,13 +22,17 @@ import scipy.linalg
 
 from kernelweave.problems.base import Candidate, FloatArray
 from kernelweave.problems.psd_margin import ConeDual, PSDMarginProblem
+from kernelweave.problems.svm import FEASIBILITY_TOLERANCE
 from kernelweave.solvers.ray import unbounded_direction
-from kernelweave.solvers.semidefinite.face import Face, find_face, span_of
+from kernelweave.solvers.semidefinite.face import Face, face_floors, find_face, span_of
 from kernelweave.solvers.semidefinite.saddle import Saddle, SaddleIteration
 
-__all__ = ["solve_psd_primal_dual"]
+__all__ = ["candidate_of", "reaches_everywhere", "solve_psd_primal_dual", "whole_cone"]
 
-_PATIENCE = 10  # steps without halving the complementarity that end the run
+_MAX_STEPS = 150
+_PATIENCE = 10  # steps without halving the gap that end the run, once it is small
+_SMALL = 1e-6
+_WORTH_CHECKING = 1e-5  # gap at which the weights tell whether the face was large enough
 
 
 def solve_psd_primal_dual(
@@ -51,24 +55,44 @@ def solve_psd_primal_dual(
         Weights, dual variables, biases and the multiplier of the cone (``extras["cone_dual"]``);
         at the end of a non-separable hard margin, a ray.
     """
+    for floor in face_floors(gram.dtype):
+        face = find_face(gram, problem.kernel_part(problem.budget / problem.all_prices), floor)
+        if (yield from _solve_on(problem, gram, face)):
+            return
+
+
+def _solve_on(problem: PSDMarginProblem, gram: Any, face: Face) -> Generator[Candidate, None, bool]:
+    """Solve with the cone on a face; returns whether that face was large enough."""
     labelled = gram.restrict(np.arange(problem.labels.shape[1], dtype=np.intp))
     scale = problem.budget / problem.all_prices
     units = problem.kernel_part(scale)
-    face = find_face(gram, units)
     span = span_of(gram.frobenius_products() * np.outer(units, units), with_ridge=problem.learns_ridge)
     saddle = Saddle(problem, labelled, scale, span, whole_cone(problem, gram, face, units, span))
     whitening = scipy.linalg.solve_triangular(face.factor, np.eye(len(face.pivots)), lower=True)
     basis = face.embed(whitening.T, gram.shape[0])
-    point, best, idle = saddle.start(), float("inf"), 0
-    while idle < _PATIENCE:
+    point, best, idle, checked = saddle.start(), _SMALL, 0, False
+    for _ in range(_MAX_STEPS):
         try:
             iteration = saddle.at(point)
             yield candidate_of(iteration, labelled, basis)
+            gap = iteration.relative_gap()
+            if not checked and gap <= _WORTH_CHECKING:
+                checked = True
+                if not reaches_everywhere(problem, gram, face, iteration.weights):
+                    return False
+            idle = idle + 1 if 0.5 * best < gap < _SMALL else 0
+            best = min(best, gap)
+            if idle >= _PATIENCE:
+                break
             point = iteration.advance()
         except np.linalg.LinAlgError:
-            return
-        idle = 0 if iteration.centrality < 0.5 * best else idle + 1
-        best = min(best, iteration.centrality)
+            break
+    return True
+
+
+def reaches_everywhere(problem: PSDMarginProblem, gram: Any, face: Face, weights: FloatArray) -> bool:
+    """Whether weights that are in the cone on a face are in the cone on all samples."""
+    return len(face.pivots) == gram.shape[0] or problem.feasible_weights(gram, weights)[1] <= FEASIBILITY_TOLERANCE
 
 
 def whole_cone(problem: PSDMarginProblem, gram: Any, face: Face, units: FloatArray, span: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ with the uniform ones by the share that makes K(mu) semidefinite bound it from a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +18,9 @@ import numpy as np
 
 from kernelweave.problems.base import Candidate, FloatArray
 from kernelweave.problems.psd_margin import PSDMarginProblem
-from kernelweave.solvers.psd_primal_dual import candidate_of, solve_psd_primal_dual
+from kernelweave.solvers.psd_primal_dual import candidate_of, reaches_everywhere, solve_psd_primal_dual
 from kernelweave.solvers.semidefinite.directions import Directions, most_negative
-from kernelweave.solvers.semidefinite.face import Face, find_face, span_of
+from kernelweave.solvers.semidefinite.face import Face, face_floors, find_face, span_of
 from kernelweave.solvers.semidefinite.saddle import Saddle, SaddleIteration, SaddlePoint
 
 __all__ = ["solve_psd_subspace"]
@@ -31,6 +31,7 @@ _ADDED = 8
 _ROUNDS, _STEPS = 25, 40
 _FIRST_TARGET, _SHARPER = 0.1, 0.02
 _FINEST = 1e-10
+_WORTH_CHECKING = 1e-3  # gap at which the weights tell whether the face was large enough
 
 
 def solve_psd_subspace(
@@ -53,10 +54,17 @@ def solve_psd_subspace(
         One an interior-point step. Those at the end of a round have weights that are feasible for the
         whole problem; the others repeat the gap known before.
     """
-    growing = _Growing(problem, gram)
-    if len(growing.face.pivots) <= _SMALL_RANK:
-        yield from solve_psd_primal_dual(problem, gram)
-        return
+    for floor in face_floors(gram.dtype):
+        face = find_face(gram, problem.kernel_part(problem.budget / problem.all_prices), floor)
+        if len(face.pivots) <= _SMALL_RANK:
+            yield from solve_psd_primal_dual(problem, gram)
+            return
+        if (yield from _solve_on(_Growing(problem, gram, face))):
+            return
+
+
+def _solve_on(growing: _Growing) -> Generator[Candidate, None, bool]:
+    """Solve with the cone on a face; returns whether that face was large enough."""
     saddle = growing.saddle()
     point, target, known, negative = saddle.start(), _FIRST_TARGET, float("inf"), 1.0
     for _ in range(_ROUNDS):
@@ -73,7 +81,9 @@ def solve_psd_subspace(
                 break
         found = None if iteration is None else growing.examine(iteration, 0.3 * negative)
         if iteration is None or found is None:
-            return
+            break
+        if found.gap <= _WORTH_CHECKING and not growing.reaches_everywhere(iteration.weights_at(found.xi)):
+            return False
         known = min(known, found.gap)
         yield growing.candidate(iteration, found.gap, found.xi)
         negative = found.negative
@@ -82,8 +92,9 @@ def solve_psd_subspace(
             saddle = growing.saddle()
             point = growing.restart(saddle, iteration, found)
         elif finer == target:
-            return
+            break
         target = finer
+    return True
 
 
 @dataclass(frozen=True)
@@ -111,12 +122,11 @@ class _Found:
 class _Growing:
     """The scaled problem and its directions."""
 
-    def __init__(self, problem: PSDMarginProblem, gram: Any) -> None:
-        self.problem, self.gram = problem, gram
+    def __init__(self, problem: PSDMarginProblem, gram: Any, face: Face) -> None:
+        self.problem, self.gram, self.face = problem, gram, face
         self.labelled = gram.restrict(np.arange(problem.labels.shape[1], dtype=np.intp))
         self.scale = problem.budget / problem.all_prices
         self.units = problem.kernel_part(self.scale)
-        self.face: Face = find_face(gram, self.units)
         inner = gram.frobenius_products() * np.outer(self.units, self.units)
         self.span = span_of(inner, with_ridge=problem.learns_ridge)
         self.directions = Directions(gram, self.face, self.units)
@@ -137,6 +147,10 @@ class _Growing:
         basis = self.face.embed(self.directions.basis, self.gram.shape[0])
         candidate = candidate_of(iteration, self.labelled, basis, gap)
         return candidate if xi is None else replace(candidate, weights=iteration.weights_at(xi))
+
+    def reaches_everywhere(self, weights: FloatArray) -> bool:
+        """Whether weights in the cone on the face are in the cone on all samples."""
+        return reaches_everywhere(self.problem, self.gram, self.face, weights)
 
     def examine(self, iteration: SaddleIteration, guess: float) -> _Found | None:
         """Look at the combination on the whole face."""

@@ -13,15 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg
 
 from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.problems.psd_margin import inverse_root
 
-__all__ = ["Face", "find_face", "span_of"]
+__all__ = ["Face", "face_floors", "find_face", "span_of"]
 
-# What is left of a sample (relative to its diagonal) once the pivots are known, below which it is rounding.
-_FLOOR = {"float64": 1e-9, "float32": 1e-5}
+# What is left of a sample (relative to its diagonal) once the pivots are known, below which it is rounding:
+# first guess, and what to try when weights that are fine on the pivots are indefinite elsewhere. Finer
+# floors follow the kernels into their rounding errors, which the multipliers then inherit.
+_FLOORS = {"float64": (1e-9, 1e-10, 1e-11), "float32": (1e-5, 1e-6)}
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,12 @@ class Face:
         return result
 
 
-def find_face(gram: Any, units: FloatArray) -> Face:
+def face_floors(dtype: npt.DTypeLike) -> tuple[float, ...]:
+    """Floors to try in turn for a storage type."""
+    return _FLOORS[np.dtype(dtype).name]
+
+
+def find_face(gram: Any, units: FloatArray, floor: float) -> Face:
     """Pivots of the uniform combination.
 
     Parameters
@@ -58,6 +66,8 @@ def find_face(gram: Any, units: FloatArray) -> Face:
         Kernels over all samples.
     units : ndarray of shape (m,)
         Scale of each kernel.
+    floor : float
+        Share of a sample's diagonal below which it adds nothing to the pivots.
 
     Returns
     -------
@@ -68,7 +78,6 @@ def find_face(gram: Any, units: FloatArray) -> Face:
     live = diagonal > 0
     scale = np.where(live, 1.0 / np.sqrt(np.where(live, diagonal, 1.0)), 0.0)
     scaled = scale[:, None] * uniform * scale
-    floor = _FLOOR[np.dtype(gram.dtype).name]
     _, order, rank, _ = scipy.linalg.lapack.dpstrf(scaled, tol=floor, lower=1, overwrite_a=1)
     pivots = np.sort(order[:rank] - 1).astype(np.intp)
     if rank < len(uniform):
