@@ -164,8 +164,7 @@ class PSDMarginProblem(MarginProblem):
         root = inverse_root(flat @ flat.T)
         core, best = 0.5 * (cone.core + cone.core.T), float("inf")
         for _ in range(_REPAIRS):
-            # Between the equations, met within the span of the basis, and the cone, entered by a margin
-            # as large as the last correction so that the next one stays inside.
+            # Alternately into the cone and onto the equations, as far as the span of the basis allows.
             values, vectors = np.linalg.eigh(core)
             core = (vectors * np.maximum(values, 0.0)) @ vectors.T
             held = given + flat @ core.ravel()
