@@ -173,7 +173,8 @@ class _Judge:
 
     def correct(self, train: FloatArray, y_train: Any, new: FloatArray, y_new: Any) -> int | None:
         n, total = len(y_train), len(y_train) + len(y_new)
-        K = np.zeros((total, total))
+        # In the precision of the storage, so that rounding is judged as such.
+        K = np.zeros((total, total), dtype=self.model.dtype)
         K[:n, :n], K[n:, :n], K[:n, n:] = train, new, new.T
         # The budget "sum" counts every kernel; on one matrix that is this factor.
         K *= self.factor

@@ -6,6 +6,8 @@ import os
 import time
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +28,7 @@ from kernelweave.cli.tables import (
     read_table,
     take_columns,
 )
-from kernelweave.exceptions import import_extra
+from kernelweave.exceptions import InvalidKernelError, import_extra
 from kernelweave.kernels import auto_kernels
 from kernelweave.persistence import save_model
 
@@ -68,14 +70,11 @@ def run(options: Namespace, console: Console) -> None:
     def build(verbose: Any) -> Any:
         return _model(options, data, verbose)
 
-    comparison = None
-    if options.test_size:
-        split = hold_out(data.y, options.test_size, options.seed)
-        found = compare(build, data.frame, data.y, [split], tol=options.tol, console=console)
-        comparison = comparison_facts(found)
-    began = time.perf_counter()
-    with console.fitting(f"Fitting all {len(data.y)} rows", options.tol) as verbose:
-        model = build(verbose).fit(data.frame, data.y)
+    with _explaining(options):
+        comparison = _compared(options, data, build, console)
+        began = time.perf_counter()
+        with console.fitting(f"Fitting all {len(data.y)} rows", options.tol) as verbose:
+            model = build(verbose).fit(data.frame, data.y)
     final = model.steps[-1][1] if hasattr(model, "steps") else model
     facts = {
         "data": _data_facts(options, data),
@@ -85,6 +84,25 @@ def run(options: Namespace, console: Console) -> None:
     save_model(model, options.model, facts=_metadata(facts))
     result = {"command": "fit", "kernelweave": __version__, "model": options.model, **facts}
     console.result(_text(options, facts), result)
+
+
+@contextmanager
+def _explaining(options: Namespace) -> Iterator[None]:
+    """Say that the columns were standardised where the kernel that complains cannot know."""
+    try:
+        yield
+    except InvalidKernelError as error:
+        if options.scale == "standard" and "must not be negative" in str(error):
+            message = f"{error}; numeric columns were standardised: --scale none leaves them as they are"
+            raise InvalidKernelError(message) from error
+        raise
+
+
+def _compared(options: Namespace, data: _Data, build: Callable[[Any], Any], console: Console) -> dict[str, Any] | None:
+    if not options.test_size:
+        return None
+    split = hold_out(data.y, options.test_size, options.seed)
+    return comparison_facts(compare(build, data.frame, data.y, [split], tol=options.tol, console=console))
 
 
 def _remark(console: Console, data: _Data, automatic: bool) -> None:
@@ -103,6 +121,9 @@ def _read(options: Namespace, entries: list[NamedEntry] | None) -> _Data:
     table = read_table(options.data)
     labels = take_columns(table, [options.target], options.data)
     check_complete(labels, options.data)
+    if labels[options.target].nunique() < 2:
+        only = labels[options.target].iloc[0]
+        raise TableError(f"'{options.data}': column {options.target!r} holds one class only ({only}); two are needed")
     take_columns(table, options.ignore, options.data)
     inputs = table.drop(columns=[options.target, *(name for name in options.ignore if name != options.target)])
     numeric = [name for name in inputs.columns if is_numeric(inputs[name]) and not is_nameless(name)]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.gram.woodbury import low_rank_solve
 
 __all__ = ["FactorStack"]
 
@@ -52,7 +52,7 @@ class FactorStack(GramStack):
     """
 
     def __init__(self, factors: Sequence[npt.NDArray[Any]]) -> None:
-        self._factors = [np.asarray(z) if np.asarray(z).ndim == 2 else np.asarray(z)[:, None] for z in factors]
+        self._factors = [_as_columns(z) for z in factors]
         if not self._factors:
             raise ValueError("A Gram stack needs at least one kernel factor.")
         n = self._factors[0].shape[0]
@@ -65,12 +65,12 @@ class FactorStack(GramStack):
         self.rank = sum(factor.shape[1] for factor in self._factors)
 
     def read(self, kernels: IntArray, rows: IntArray, cols: IntArray | None = None) -> FloatArray:
-        blocks = []
-        for i in kernels:
+        blocks = np.empty((len(kernels), len(rows), self.shape[1] if cols is None else len(cols)))
+        for k, i in enumerate(kernels):
             left = self._factors[i][rows].astype(np.float64, copy=False)
             right = self._factors[i] if cols is None else self._factors[i][cols]
-            blocks.append(left @ right.T.astype(np.float64, copy=False))
-        return np.stack(blocks)
+            np.matmul(left, right.T.astype(np.float64, copy=False), out=blocks[k])
+        return blocks
 
     def restrict(self, rows: IntArray, cols: IntArray | None = None) -> FactorStack:
         """Stack of the symmetric blocks; ``cols`` must equal ``rows``."""
@@ -86,8 +86,13 @@ class FactorStack(GramStack):
         weights : ndarray of shape (m,)
             Nonnegative kernel weights.
         """
-        used = [np.sqrt(weights[i]) * self._factors[i] for i in np.flatnonzero(weights)]
-        return np.concatenate(used, axis=1, dtype=np.float64) if used else np.zeros((self.shape[0], 0))
+        used = np.flatnonzero(weights)
+        if not len(used):
+            return np.zeros((self.shape[0], 0))
+        # Widened before they are scaled: float32 factors must not round the result.
+        features = np.concatenate([self._factors[i] for i in used], axis=1, dtype=np.float64)
+        features *= np.repeat(np.sqrt(weights[used]), [self._factors[i].shape[1] for i in used])
+        return features
 
     def combine(self, weights: FloatArray, out: FloatArray | None = None) -> FloatArray:
         features = self.features(np.abs(weights))
@@ -99,9 +104,12 @@ class FactorStack(GramStack):
         return np.stack([factor @ (factor.T @ vector) for factor in self._factors]).astype(np.float64, copy=False)
 
     def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
-        chosen = self._factors if kernels is None else [self._factors[i] for i in kernels]
-        products = np.stack([factor @ (factor.T @ vector) for factor in chosen]).astype(np.float64, copy=False)
-        return products * (vector != 0)
+        kernels = self._all if kernels is None else kernels
+        result = np.empty((len(kernels), self.shape[0]))
+        for k, i in enumerate(kernels):
+            result[k] = self._factors[i] @ (self._factors[i].T @ vector)
+        result[:, vector == 0] = 0.0
+        return result
 
     def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
         result = np.zeros(block.shape)
@@ -123,30 +131,23 @@ class FactorStack(GramStack):
         return np.stack([np.sum((factor.T @ block) ** 2, axis=0) for factor in self._factors])
 
     def diagonals(self) -> FloatArray:
-        return np.stack([np.einsum("nr,nr->n", factor, factor) for factor in self._factors]).astype(np.float64)
+        return np.stack([np.einsum("nr,nr->n", factor, factor, dtype=np.float64) for factor in self._factors])
 
     def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Solve with ``sum_i weights_i K_i + diag(diagonal)``: Woodbury where the rank is below n.
 
-        Negative weights are combined densely. Woodbury subtracts nearly equal numbers where the shift
-        is small, so each solution is refined once against the residual of the system itself.
+        Negative weights are combined densely.
         """
-        if (weights < 0).any() or sum(self._factors[i].shape[1] for i in np.flatnonzero(weights)) >= self.shape[0]:
+        if (weights < 0).any():
             return super().shifted_solve(weights, diagonal)
         features = self.features(weights)
-        scaled = features / diagonal[:, None]
-        inner = features.T @ scaled
-        inner[np.diag_indices_from(inner)] += 1.0
-        factor = scipy.linalg.cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+        if features.shape[1] >= self.shape[0]:
+            return super().shifted_solve(weights, diagonal)
+        return low_rank_solve(features, diagonal)
 
-        def once(rhs: FloatArray) -> FloatArray:
-            part = (rhs.T / diagonal).T
-            projected = scipy.linalg.cho_solve(factor, features.T @ part, check_finite=False)
-            return part - scaled @ projected
 
-        def solve(rhs: FloatArray) -> FloatArray:
-            solution = once(rhs)
-            residual = rhs - (features @ (features.T @ solution) + (solution.T * diagonal).T)
-            return solution + once(residual)
-
-        return solve
+def _as_columns(factor: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array = np.asarray(factor)
+    if array.dtype not in (np.float64, np.float32):
+        array = array.astype(np.float64)
+    return array[:, None] if array.ndim == 1 else array

@@ -20,7 +20,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
-from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, feasible_dual, primal_value
+from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, check_classes, feasible_dual, primal_value
 
 __all__ = ["MarginProblem"]
 
@@ -68,20 +68,10 @@ class MarginProblem:
     ridge_price: float | None = None
 
     def __post_init__(self) -> None:
-        n = self.labels.shape[-1]
-        if self.labels.ndim != 2 or self.box.shape != (n,) or self.ridge.shape != (n,):
-            raise ValueError(
-                f"labels must have shape (n_columns, n), box and ridge (n,); got {self.labels.shape}, "
-                f"{self.box.shape}, {self.ridge.shape}."
-            )
-        if not (np.abs(self.labels) == 1).all():
-            raise ValueError("labels must be -1 or +1.")
-        if (np.abs(self.labels.sum(axis=1)) == n).any():
-            raise ValueError("Every label column needs samples of both classes.")
-        if not (self.box > 0).all() or not (self.ridge >= 0).all() or not np.isfinite(self.ridge).all():
-            raise ValueError("box must be positive, ridge nonnegative and finite.")
-        if not (self.prices > 0).all() or not np.isfinite(self.prices).all() or not self.budget > 0:
-            raise ValueError("prices and budget must be positive and finite.")
+        check_classes(self.labels, self.box, self.ridge)
+        costs = np.append(self.all_prices, self.budget)
+        if not ((costs > 0) & np.isfinite(costs)).all():
+            raise ValueError("prices (of the ridge too) and budget must be positive and finite.")
 
     @property
     def learns_ridge(self) -> bool:
@@ -142,7 +132,8 @@ class MarginProblem:
         total = float(alpha.sum())
         curvature = self.budget * float(np.max(forms / self.all_prices)) + float(self.fixed_ridge @ (alpha**2).sum(0))
         used = alpha.max(axis=0)
-        room = float(np.min((self.box / np.where(used > 0, used, 1.0))[used > 0], initial=np.inf))
+        with np.errstate(over="ignore"):
+            room = float(np.min(self.box[used > 0] / used[used > 0], initial=np.inf))
         scale = min(total / curvature, room) if curvature > 0 else 1.0
         return scale, total, curvature
 
