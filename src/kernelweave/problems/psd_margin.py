@@ -192,7 +192,7 @@ def inverse_root(inner: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of shape (m, r)
-        T with ``T' inner T = I``, r the numerical dimension of the span; ``T T'`` is the pseudo-inverse.
+        T with ``T' inner T = I``, r the numerical dimension of the span; ``T T'`` is a generalised inverse.
     """
     sizes = np.sqrt(np.maximum(np.diagonal(inner), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(inner / np.outer(sizes, sizes))
