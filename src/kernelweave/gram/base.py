@@ -133,6 +133,18 @@ class GramStack(ABC):
         forms = np.stack([self.products(v) @ v for v in columns.T], axis=1)
         return forms[:, 0] if block.ndim == 1 else forms
 
+    def block_products(self, block: FloatArray) -> FloatArray:
+        """All ``K_i V``: (n_cols, k) -> (m, n_rows, k)."""
+        return np.concatenate([self.read(self._all, rows) @ block for rows in self._blocks()], axis=1)
+
+    def frobenius_products(self) -> FloatArray:
+        """Inner products ``<K_i, K_j>`` of the matrices, shape (m, m)."""
+        result = np.zeros((self.n_kernels, self.n_kernels))
+        for rows in self._blocks():
+            entries = self.read(self._all, rows).reshape(self.n_kernels, -1)
+            result += entries @ entries.T
+        return result
+
     def traces(self) -> FloatArray:
         """Traces of the matrices, shape (m,)."""
         return self.diagonals().sum(axis=1)
