@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -71,9 +70,7 @@ class MarginSettings:
         """Whether C is learned."""
         return self.C == "auto" and self.margin == "l2"
 
-    def problem(
-        self, labels: FloatArray, sample_weight: FloatArray, traces: FloatArray, n_all: int
-    ) -> MarginProblem:
+    def problem(self, labels: FloatArray, sample_weight: FloatArray, traces: FloatArray, n_all: int) -> MarginProblem:
         """The optimisation problem for these labels.
 
         Parameters

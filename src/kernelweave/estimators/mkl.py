@@ -5,25 +5,23 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from kernelweave._compat import take_rows
+from kernelweave.estimators.class_fit import ClassFit, fit_classes
 from kernelweave.estimators.classes import encode_classes, one_against_rest
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.kernel_parameters import KernelParameters
-from kernelweave.estimators.margin_fit import MarginFit, MarginSettings, fit_margin
+from kernelweave.estimators.margin_fit import MarginSettings
 from kernelweave.estimators.progress import progress_callback
 from kernelweave.estimators.samples import check_sample_weight, check_samples, stack_samples
 from kernelweave.gram.base import FloatArray, IntArray
-from kernelweave.gram.build import PreparedKernels, build_stack
+from kernelweave.gram.build import build_stack
 from kernelweave.kernels.base import n_samples
 from kernelweave.kernels.entries import resolve_entries
 from kernelweave.kernels.evaluate import freeze_kernels
-from kernelweave.problems.base import Certificate
-from kernelweave.solvers.driver import Status
 
 __all__ = ["MKLClassifier"]
 
@@ -244,15 +242,18 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
             dtype=np.dtype(self.dtype),
             check_psd=self.check_psd,
         )
-        gram = stack.restrict(np.arange(len(kept), dtype=np.intp))
-        labels = one_against_rest(codes[kept], len(self.classes_))
-        groups = [labels] if self.multiclass == "shared" else [column[None] for column in labels]
-        problems = [settings.problem(group, sample_weight[kept], prepared.traces, n_samples(everything)) for group in groups]
-        fits = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(fit_margin)(problem, gram, settings) for problem in problems
+        fit = fit_classes(
+            one_against_rest(codes[kept], len(self.classes_)),
+            sample_weight[kept],
+            stack.restrict(np.arange(len(kept), dtype=np.intp)),
+            prepared.traces,
+            n_samples(everything),
+            settings,
+            shared=self.multiclass == "shared",
+            n_jobs=self.n_jobs,
         )
-        self._store(fits, prepared, everything, kept, len(codes))
-        self.trace_ = problems[0].budget
+        self._expansion = KernelExpansion(prepared, everything, fit.coefficients, fit.weights, fit.intercept)
+        self._store(fit, prepared.names, kept, len(codes))
         if X_unlabeled is not None:
             self.transduction_ = self.predict(X_unlabeled)
         return self
@@ -285,39 +286,25 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
             raise ValueError(f"Every sample of class {self.classes_[missing[0]]!r} has weight zero.")
         return codes, weight
 
-    def _store(
-        self, fits: list[MarginFit], prepared: PreparedKernels, X: Any, kept: IntArray, n_labelled: int
-    ) -> None:
-        coefficients = np.concatenate([fit.coefficients for fit in fits])
-        weights = np.stack([fit.weights for fit in fits])
-        self.intercept_ = np.concatenate([fit.intercept for fit in fits])
-        self._expansion = KernelExpansion(prepared, X, coefficients, weights, self.intercept_)
-        self.dual_coef_ = np.zeros((len(coefficients), n_labelled))
-        self.dual_coef_[:, kept] = coefficients
+    def _store(self, fit: ClassFit, names: list[str], kept: IntArray, n_labelled: int) -> None:
+        single = len(fit.weights) == 1
+        self.kernel_names_ = np.array(names, dtype=object)
+        self.kernel_weights_ = fit.weights[0] if single else fit.weights
+        self.kernel_importances_ = fit.importances[0] if single else fit.importances
+        self.dual_coef_ = np.zeros((len(fit.coefficients), n_labelled))
+        self.dual_coef_[:, kept] = fit.coefficients
         self.support_ = np.flatnonzero(np.any(self.dual_coef_ != 0, axis=0))
-        single = self.multiclass == "shared" or len(fits) == 1
-        self.kernel_weights_ = weights[0] if single else weights
-        budget = (weights * prepared.traces).sum(axis=1, keepdims=True)
-        ridges = [fit.ridge for fit in fits]
-        if ridges[0] is not None:
-            learned = np.array(ridges, dtype=np.float64)
-            budget = budget + learned[:, None] * n_samples(X)
-            with np.errstate(divide="ignore"):
-                self.C_ = 1.0 / learned if not single else float(1.0 / learned[0])
+        self.intercept_ = fit.intercept
+        self.trace_ = fit.budget
+        self.certificate_ = fit.certificate
+        self.objective_, self.dual_gap_ = fit.certificate.primal, fit.certificate.gap
+        self.status_, self.n_iter_ = fit.status, fit.n_iter
+        if fit.ridges is None:
+            self.C_: Any = np.inf if self.margin == "hard" else float(self.C)
         else:
-            self.C_ = np.inf if self.margin == "hard" else float(self.C)
-        importances = weights * prepared.traces / budget
-        self.kernel_importances_ = importances[0] if single else importances
-        self.kernel_names_ = np.array(prepared.names, dtype=object)
-        self.certificate_ = Certificate(
-            sum(fit.certificate.primal for fit in fits),
-            sum(fit.certificate.dual for fit in fits),
-            max(fit.certificate.infeasibility for fit in fits),
-        )
-        self.objective_, self.dual_gap_ = self.certificate_.primal, self.certificate_.gap
-        worst = [fit.status for fit in fits if fit.status is not Status.OPTIMAL]
-        self.status_ = worst[0] if worst else Status.OPTIMAL
-        self.n_iter_ = max(fit.n_iter for fit in fits)
+            with np.errstate(divide="ignore"):
+                learned = 1.0 / fit.ridges
+            self.C_ = float(learned[0]) if single else learned
 
     def decision_function(self, X: Any) -> FloatArray:
         """Signed distances in units of the margin.

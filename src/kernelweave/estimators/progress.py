@@ -12,7 +12,9 @@ __all__ = ["progress_callback"]
 _QUIET_SECONDS = 2.0
 
 
-def progress_callback(verbose: bool | int | Callable[[Progress], bool | None]) -> Callable[[Progress], bool | None] | None:
+def progress_callback(
+    verbose: bool | int | Callable[[Progress], bool | None],
+) -> Callable[[Progress], bool | None] | None:
     """What the driver should call after each iteration.
 
     Parameters
@@ -37,7 +39,8 @@ def progress_callback(verbose: bool | int | Callable[[Progress], bool | None]) -
         kind = "certified" if progress.certified else "estimated"
         end = "\n" if verbose >= 2 else "\r"
         sys.stderr.write(
-            f"kernelweave: iteration {progress.iteration}, {progress.seconds:.1f} s, gap {progress.gap:.1e} ({kind}){end}"
+            f"kernelweave: iteration {progress.iteration}, {progress.seconds:.1f} s, "
+            f"gap {progress.gap:.1e} ({kind}){end}"
         )
         sys.stderr.flush()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,8 @@ def stack_samples(first: Any, second: Any) -> Any:
     if is_frame(first):
         module = "pandas" if hasattr(first, "iloc") else "polars"
         frames = import_extra(module, "cli", "Stacking data frames")
-        return frames.concat([first, second], ignore_index=True) if module == "pandas" else frames.concat(
-            [first, second]
+        return (
+            frames.concat([first, second], ignore_index=True) if module == "pandas" else frames.concat([first, second])
         )
     if scipy.sparse.issparse(first):
         return scipy.sparse.vstack([first, second], format="csr")
@@ -88,11 +89,9 @@ def check_sample_weight(sample_weight: Any, n: int) -> npt.NDArray[np.float64]:
     """
     if sample_weight is None:
         return np.ones(n)
-    if np.ndim(sample_weight) == 0:
+    if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight, dtype=np.float64)
-    weights = check_array(
-        sample_weight, ensure_2d=False, allow_nd=True, dtype=np.float64, input_name="sample_weight"
-    )
+    weights = check_array(sample_weight, ensure_2d=False, allow_nd=True, dtype=np.float64, input_name="sample_weight")
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}; expected ({n},).")
     if (weights < 0).any():

@@ -21,7 +21,7 @@ _WAYS_ON = "Check how it was computed, or use a kernel that is positive semidefi
 
 
 @njit(cache=True)
-def _first_fault(matrix: FloatArray, roots: FloatArray, slack: float) -> tuple[int, int, int]:
+def _first_fault(matrix: npt.NDArray[np.floating], roots: FloatArray, slack: float) -> tuple[int, int, int]:
     """Kind and place of the first fault; entries may differ from their mirror by ``slack`` of the diagonal."""
     n, tile = matrix.shape[0], 32
     for r0 in range(0, n, tile):
@@ -83,7 +83,8 @@ def _smallest(matrix: npt.NDArray[np.floating]) -> str:
     # Only reached on the way to an error, so the cost does not matter; huge matrices are spared.
     if len(matrix) > 3000 or not np.isfinite(matrix).all():
         return ""
-    return f"; the smallest eigenvalue of its symmetric part is {scipy.linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0]:.6g}"
+    smallest = scipy.linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0]
+    return f"; the smallest eigenvalue of its symmetric part is {smallest:.6g}"
 
 
 def psd_tolerance(matrix: npt.NDArray[np.floating], storage: npt.DTypeLike = np.float64) -> float:

@@ -82,9 +82,7 @@ class Preparation:
         return block
 
 
-def fit_preparation(
-    matrix: npt.NDArray[np.floating], name: str, *, normalize: str | None, center: bool
-) -> Preparation:
+def fit_preparation(matrix: npt.NDArray[np.floating], name: str, *, normalize: str | None, center: bool) -> Preparation:
     """Learn the preparation of a kernel from its training matrix, which is not changed.
 
     Parameters

@@ -15,7 +15,7 @@ alpha a lower bound. A ridge that is learned ("auto-C") is one more kernel: the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -182,7 +182,9 @@ class MarginProblem:
         Certificate
             Costs one pass over the stack and m quadratic forms.
         """
-        dual, violation = self._judge_dual(gram, candidate.alpha if candidate.dual_alpha is None else candidate.dual_alpha)
+        dual, violation = self._judge_dual(
+            gram, candidate.alpha if candidate.dual_alpha is None else candidate.dual_alpha
+        )
         weights, off_budget = self._feasible_weights(candidate.weights)
         primal = float("inf")
         if weights is not None and self._is_dual_point(candidate.alpha):
@@ -191,12 +193,12 @@ class MarginProblem:
             primal = self.primal_value(weights, signed, scores)
         return Certificate(primal, dual, max(violation, off_budget))
 
-    def _is_dual_point(self, alpha: FloatArray | None) -> bool:
+    def _is_dual_point(self, alpha: FloatArray | None) -> TypeGuard[FloatArray]:
         return alpha is not None and alpha.shape == self.labels.shape and bool(np.isfinite(alpha).all())
 
     def _judge_dual(self, gram: Any, alpha: FloatArray | None) -> tuple[float, float]:
         """Lower bound and violation of dual variables."""
-        if alpha is None or not self._is_dual_point(alpha):
+        if not self._is_dual_point(alpha):
             return -float("inf"), float("inf")
         repaired = [feasible_dual(a, y, self.box) for a, y in zip(alpha, self.labels, strict=True)]
         clean = np.stack([a for a, _ in repaired])

@@ -17,6 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,9 @@ class _Bounds:
             matters[-1] = True
         self.working = np.flatnonzero(matters).astype(np.intp)
         known = [bool(np.isfinite(slope[self.working]).all()) for slope in self.slopes]
-        for kept in (self.constants, self.slopes, self.alphas):
-            kept[:] = [item for item, keep in zip(kept, known, strict=True) if keep]
+        self.constants = list(compress(self.constants, known))
+        self.slopes = list(compress(self.slopes, known))
+        self.alphas = list(compress(self.alphas, known))
 
     def offer(self, alpha: FloatArray, q: FloatArray) -> None:
         """Lower bound from dual variables and an upper bound q of their quadratic forms."""

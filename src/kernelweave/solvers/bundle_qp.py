@@ -198,7 +198,9 @@ def solve_bundle_qp(
             # Complementary to the last digit: what is left is rounding.
             return x, lam, worst < 1e3 * tol
         weight, border = _factorise_step(H, G, x, z, lam, s, L, coupling, budget)
-        _newton(L, coupling, budget, weight, border, G, x, z, lam, s, r_x, r_v, r_s, r_sum, c_cut, c_x, dx, dz, dlam, ds)
+        _newton(
+            L, coupling, budget, weight, border, G, x, z, lam, s, r_x, r_v, r_s, r_sum, c_cut, c_x, dx, dz, dlam, ds
+        )
         length = _shrink(_shrink(_shrink(_shrink(1.0, x, dx), z, dz), lam, dlam), s, ds)
         ahead = 0.0
         for i in range(m):

@@ -151,7 +151,8 @@ def run(
     """
     began = time.perf_counter()
     deadline = None if time_limit is None else began + time_limit
-    best, history = _Best(problem, gram), []
+    best = _Best(problem, gram)
+    history: list[Progress] = []
     status, last, pending, certify_below = Status.STALLED, Candidate(), False, tol
     for last in solver(problem, gram, start=start, deadline=deadline):
         if last.ray is not None:

@@ -31,8 +31,8 @@ _TO_BOUNDARY = 0.995
 
 
 @dataclass(frozen=True)
-class _Point:
-    """Iterate: dual variables, weights in units of the budget, and their multipliers."""
+class _Variables:
+    """A point or a step: dual variables, weights in units of the budget, and their multipliers."""
 
     alpha: FloatArray  # (k, n)
     s: FloatArray  # (k, n)
@@ -42,22 +42,22 @@ class _Point:
     b: FloatArray  # (k,)
     t: float
 
-
-@dataclass(frozen=True)
-class _Step:
-    alpha: FloatArray
-    s: FloatArray
-    u: FloatArray
-    x: FloatArray
-    w: FloatArray
-    b: FloatArray
-    t: float
+    def moved(self, length: float, step: _Variables) -> _Variables:
+        return _Variables(
+            self.alpha + length * step.alpha,
+            self.s + length * step.s,
+            self.u + length * step.u,
+            self.x + length * step.x,
+            self.w + length * step.w,
+            self.b + length * step.b,
+            self.t + length * step.t,
+        )
 
 
 class _Iteration:
     """The KKT system at one point."""
 
-    def __init__(self, problem: MarginProblem, gram: Any, point: _Point) -> None:
+    def __init__(self, problem: MarginProblem, gram: Any, point: _Variables) -> None:
         self.problem, self.gram, self.p = problem, gram, point
         self.unit = problem.budget / problem.all_prices
         self.weights = point.x * self.unit
@@ -89,7 +89,7 @@ class _Iteration:
         self.r_balance = self.signed.sum(axis=1)
         self.r_forms = self.q - p.t + p.w
 
-    def complementarity(self, step: _Step | None = None, length: float = 0.0) -> float:
+    def complementarity(self, step: _Variables | None = None, length: float = 0.0) -> float:
         p, n_pairs = self.p, self.p.alpha.size + self.p.u[:, self.boxed].size + len(self.p.x)
         if step is None:
             return float((p.alpha * p.s).sum() + (self.room * p.u).sum() + p.x @ p.w) / n_pairs
@@ -118,7 +118,7 @@ class _Iteration:
         schur[:m, -1] = schur[-1, :m] = -1.0
         self.schur = schur
 
-    def solve(self, c_alpha: FloatArray, c_box: FloatArray, c_x: FloatArray) -> _Step:
+    def solve(self, c_alpha: FloatArray, c_box: FloatArray, c_x: FloatArray) -> _Variables:
         """Newton step for right-hand sides of the three complementarity conditions."""
         p, k, m = self.p, len(self.p.b), len(self.p.x)
         y = self.problem.labels
@@ -133,7 +133,7 @@ class _Iteration:
             change = columns.T @ partial[j]
             right[:m] -= change[:m]
             right[m + j] -= change[m]
-        outer = np.linalg.solve(self.schur, right)
+        outer = np.asarray(np.linalg.solve(self.schur, right), dtype=np.float64)
         x, b, t = outer[:m], outer[m : m + k], float(outer[-1])
         beta = np.stack(
             [partial[j] - inverse @ np.append(x, b[j]) for j, (_, inverse) in enumerate(self.inverse_columns)]
@@ -141,9 +141,9 @@ class _Iteration:
         alpha = y * beta
         s = (-c_alpha - p.s * alpha) / p.alpha
         u = np.where(self.boxed, (-c_box + p.u * alpha) / self.room, 0.0)
-        return _Step(alpha, s, u, x, (-c_x - p.w * x) / p.x, b, t)
+        return _Variables(alpha, s, u, x, (-c_x - p.w * x) / p.x, b, t)
 
-    def step_length(self, step: _Step) -> float:
+    def step_length(self, step: _Variables) -> float:
         p = self.p
         limits = [_to_zero(p.alpha, step.alpha), _to_zero(p.s, step.s), _to_zero(p.x, step.x), _to_zero(p.w, step.w)]
         if self.boxed.any():
@@ -151,7 +151,7 @@ class _Iteration:
             limits.append(_to_zero(p.u[:, self.boxed], step.u[:, self.boxed]))
         return min(1.0, *limits)
 
-    def advance(self) -> _Point:
+    def advance(self) -> _Variables:
         """One predictor-corrector step."""
         p = self.p
         self.factorise()
@@ -166,15 +166,7 @@ class _Iteration:
             c_x + predictor.x * predictor.w - centre,
         )
         a = min(1.0, _TO_BOUNDARY * self.step_length(step))
-        return _Point(
-            p.alpha + a * step.alpha,
-            p.s + a * step.s,
-            p.u + a * step.u,
-            p.x + a * step.x,
-            p.w + a * step.w,
-            p.b + a * step.b,
-            p.t + a * step.t,
-        )
+        return p.moved(a, step)
 
     def candidate(self) -> Candidate:
         """The point as weights and dual variables, with the gap that the iterate itself shows."""
@@ -196,7 +188,7 @@ def _to_zero(values: FloatArray, change: FloatArray) -> float:
     return float(np.min(-values[falling] / change[falling])) if falling.any() else 1.0
 
 
-def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray]) -> _Point:
+def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray]) -> _Variables:
     positive = problem.labels > 0
     counts = np.where(positive, positive.sum(axis=1, keepdims=True), (~positive).sum(axis=1, keepdims=True))
     alpha = 1.0 / counts
@@ -206,7 +198,7 @@ def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray]) ->
     q = forms(alpha) * problem.budget / problem.all_prices
     t = 1.1 * float(q.max())
     m, boxed = len(q), np.isfinite(problem.box)
-    return _Point(
+    return _Variables(
         alpha=alpha,
         s=np.ones_like(alpha),
         u=np.where(boxed, np.ones_like(alpha), 0.0),
