@@ -65,7 +65,7 @@ def test_everything_agrees_with_the_factors(pair):
     np.testing.assert_allclose(stack.combine(mu), factors.combine(mu), **close)
     np.testing.assert_allclose(stack.diagonals(), factors.diagonals(), **close)
     np.testing.assert_allclose(stack.traces(), factors.traces(), **close)
-    np.testing.assert_allclose(stack.coefficient_gram(v**2), Z.T * v**2 @ Z, **close)
+    np.testing.assert_allclose(stack.feature_gram(v**2), Z.T * v**2 @ Z, **close)
     rows, cols = np.array([3, 0, 7]), np.array([5, 7])
     everything = np.arange(m, dtype=np.intp)
     np.testing.assert_allclose(stack.read(everything, rows, cols), factors.read(everything, rows, cols), **close)

@@ -1,24 +1,24 @@
-"""Factor storage: K_i = Z_i Z_i', never formed.
+"""Factor storage: K_i = Z_i Z_i' for dense factors Z_i.
 
 Linear, rank-one, Nystroem and random-feature kernels need no n x n matrix: products cost
-n times the rank, and shifted systems are solved by the Woodbury identity.
+n times the rank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
-from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.gram.features import FeatureStack
 
 __all__ = ["FactorStack"]
 
 
-class FactorStack(GramStack):
+class FactorStack(FeatureStack):
     """Kernels given by their factors.
 
     Parameters
@@ -34,8 +34,8 @@ class FactorStack(GramStack):
         (n, n).
     dtype : dtype
         Storage type of the factors.
-    rank : int
-        Total number of columns.
+    kernel_of : ndarray of shape (rank,), dtype intp
+        Kernel of each column of the factors side by side.
 
     Raises
     ------
@@ -62,7 +62,9 @@ class FactorStack(GramStack):
         self.n_kernels = len(self._factors)
         self.shape = (n, n)
         self.dtype = np.dtype(np.result_type(*{factor.dtype for factor in self._factors}))
-        self.rank = sum(factor.shape[1] for factor in self._factors)
+        widths = [factor.shape[1] for factor in self._factors]
+        self.kernel_of = np.repeat(np.arange(self.n_kernels, dtype=np.intp), widths)
+        self._bounds = np.concatenate([[0], np.cumsum(widths)])
 
     def read(self, kernels: IntArray, rows: IntArray, cols: IntArray | None = None) -> FloatArray:
         blocks = []
@@ -95,48 +97,23 @@ class FactorStack(GramStack):
         signs = np.repeat(np.sign(weights[weights != 0]), widths)
         return np.matmul(features * signs, features.T, out=out)
 
-    def products(self, vector: FloatArray) -> FloatArray:
-        return np.stack([factor @ (factor.T @ vector) for factor in self._factors]).astype(np.float64, copy=False)
+    def forward(self, coefficients: FloatArray) -> FloatArray:
+        parts = np.split(coefficients, self._bounds[1:-1])
+        return np.sum(
+            [factor @ part for factor, part in zip(self._factors, parts, strict=True)], axis=0, dtype=np.float64
+        )
 
-    def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
-        chosen = self._factors if kernels is None else [self._factors[i] for i in kernels]
-        products = np.stack([factor @ (factor.T @ vector) for factor in chosen]).astype(np.float64, copy=False)
-        return products * (vector != 0)
+    def forward_part(self, kernel: int, coefficients: FloatArray) -> FloatArray:
+        own = coefficients[self._bounds[kernel] : self._bounds[kernel + 1]]
+        return (self._factors[kernel] @ own).astype(np.float64, copy=False)
 
-    def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
-        result = np.zeros(block.shape)
-        for i in np.flatnonzero(weights):
-            result += weights[i] * (self._factors[i] @ (self._factors[i].T @ block))
-        return result
+    def backward(self, vector: FloatArray) -> FloatArray:
+        return np.concatenate([factor.T @ vector for factor in self._factors], dtype=np.float64)
 
-    def quadratic_forms(self, block: FloatArray) -> FloatArray:
-        return np.stack([np.sum((factor.T @ block) ** 2, axis=0) for factor in self._factors])
+    def feature_gram(self, weights: FloatArray) -> FloatArray:
+        features = self.features(np.ones(self.n_kernels))
+        features *= np.sqrt(weights)[:, None]
+        return features.T @ features
 
     def diagonals(self) -> FloatArray:
         return np.stack([np.einsum("nr,nr->n", factor, factor) for factor in self._factors]).astype(np.float64)
-
-    def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Solve with ``sum_i weights_i K_i + diag(diagonal)``: Woodbury where the rank is below n.
-
-        The weights must be nonnegative. Woodbury subtracts nearly equal numbers where the shift is
-        small, so each solution is refined once against the residual of the system itself.
-        """
-        features = self.features(weights)
-        if features.shape[1] >= self.shape[0]:
-            return super().shifted_solve(weights, diagonal)
-        scaled = features / diagonal[:, None]
-        inner = features.T @ scaled
-        inner[np.diag_indices_from(inner)] += 1.0
-        factor = scipy.linalg.cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
-
-        def once(rhs: FloatArray) -> FloatArray:
-            part = (rhs.T / diagonal).T
-            projected = scipy.linalg.cho_solve(factor, features.T @ part, check_finite=False)
-            return part - scaled @ projected
-
-        def solve(rhs: FloatArray) -> FloatArray:
-            solution = once(rhs)
-            residual = rhs - (features @ (features.T @ solution) + (solution.T * diagonal).T)
-            return solution + once(residual)
-
-        return solve

@@ -1,26 +1,23 @@
 """Ramp kernels held as positions: one number an entry, however many ramps there are.
 
-Kernel j is Z_j Z_j' with Z_j the columns of ramp j. Everything about all of them is a linear
-function of the coefficients w = Z'v (one a ramp and slot), which costs one pass over
-the entries; shifted systems are solved in the space of the coefficients by the Woodbury identity.
+Kernel j is Z_j Z_j' with Z_j the columns of ramp j, one a slot. Multiplying with all of them costs
+one pass over the entries, since a sum of ramps is piecewise linear in the position.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 
-from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.gram.features import FeatureStack
 from kernelweave.gram.ramp_loops import gather, hat_gram, prefix_tables, ramp_lengths, scatter, suffix_sums
 from kernelweave.kernels.ramps import RampCells
 
 __all__ = ["RampStack"]
 
 
-class RampStack(GramStack):
+class RampStack(FeatureStack):
     """The linear kernels of ramps, one a ramp.
 
     Parameters
@@ -40,6 +37,8 @@ class RampStack(GramStack):
         float64.
     cells : RampCells
         The samples.
+    kernel_of : ndarray of shape (rank,), dtype intp
+        Kernel of each column.
 
     Examples
     --------
@@ -56,21 +55,15 @@ class RampStack(GramStack):
     def __init__(self, cells: RampCells, n_kernels: int | None = None) -> None:
         self.cells = cells
         self.n_kernels = cells.n_kernels if n_kernels is None else n_kernels
+        self.kernel_of = cells.kernel_of
         self.shape = (cells.n_samples, cells.n_samples)
         self._entries = (cells.indptr, cells.slots, cells.positions, cells.offsets)
 
     def backward(self, vector: FloatArray) -> FloatArray:
-        """Coefficients ``Z'v`` of all ramps: (n,) -> (n_coefficients,)."""
         return suffix_sums(scatter(*self._entries, np.ascontiguousarray(vector)), self.cells.offsets)
 
     def forward(self, coefficients: FloatArray) -> FloatArray:
-        """Scores ``Z c``: (n_coefficients,) -> (n,)."""
         return gather(*self._entries, prefix_tables(coefficients, self.cells.offsets))
-
-    def sum_by_kernel(self, values: FloatArray) -> FloatArray:
-        """Sum values of the coefficients within each kernel: (n_coefficients,) -> (m,)."""
-        sums = np.bincount(self.cells.kernel_of, weights=values, minlength=self.n_kernels)
-        return sums.astype(np.float64, copy=False)
 
     def columns(self, kernel: int, rows: IntArray | None = None) -> scipy.sparse.csr_array:
         """The sparse matrix Z_j of one ramp, shape (n_rows, n_slots)."""
@@ -112,61 +105,10 @@ class RampStack(GramStack):
             result += weights[k] * (columns @ columns.T).toarray()
         return result
 
-    def products(self, vector: FloatArray) -> FloatArray:
-        return self._products(self.backward(vector), self._all)
-
-    def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
-        products = self._products(self.backward(vector), self._all if kernels is None else kernels)
-        return products * (vector != 0)
-
-    def _products(self, coefficients: FloatArray, kernels: IntArray) -> FloatArray:
-        of = self.cells.kernel_of
-        return np.stack([self.forward(np.where(of == k, coefficients, 0.0)) for k in kernels])
-
-    def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
-        by_coefficient = weights[self.cells.kernel_of]
-        if block.ndim == 1:
-            return self.forward(by_coefficient * self.backward(block))
-        return np.stack([self.forward(by_coefficient * self.backward(v)) for v in block.T], axis=1)
-
-    def quadratic_forms(self, block: FloatArray) -> FloatArray:
-        if block.ndim == 1:
-            return self.sum_by_kernel(self.backward(block) ** 2)
-        return np.stack([self.sum_by_kernel(self.backward(v) ** 2) for v in block.T], axis=1)
-
     def diagonals(self) -> FloatArray:
         lengths = np.zeros((self.n_kernels, self.shape[0]))
         ramp_lengths(*self._entries, self.cells.kernel_of, lengths)
         return lengths
 
-    def coefficient_gram(self, weights: FloatArray) -> FloatArray:
-        """``Z' diag(weights) Z`` over all ramps: (n,) -> (n_coefficients, n_coefficients)."""
+    def feature_gram(self, weights: FloatArray) -> FloatArray:
         return hat_gram(*self._entries, np.ascontiguousarray(weights))
-
-    def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Solve with ``sum_i weights_i K_i + diag(diagonal)`` in the space of the coefficients.
-
-        The weights must be nonnegative. Dense where there are more coefficients than samples.
-        """
-        if self.cells.n_coefficients >= self.shape[0]:
-            return super().shifted_solve(weights, diagonal)
-        root = np.sqrt(weights[self.cells.kernel_of])
-        inner = self.coefficient_gram(1.0 / diagonal)
-        inner *= root[:, None]
-        inner *= root
-        inner[np.diag_indices_from(inner)] += 1.0
-        factor = scipy.linalg.cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
-
-        def once(rhs: FloatArray) -> FloatArray:
-            part = rhs / diagonal
-            projected = scipy.linalg.cho_solve(factor, root * self.backward(part), check_finite=False)
-            return part - self.forward(root * projected) / diagonal
-
-        def solve(rhs: FloatArray) -> FloatArray:
-            if rhs.ndim == 2:
-                return np.stack([solve(column) for column in rhs.T], axis=1)
-            solution = once(rhs)
-            residual = rhs - (self.matvec(weights, solution) + diagonal * solution)
-            return solution + once(residual)
-
-        return solve
