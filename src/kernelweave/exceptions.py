@@ -10,6 +10,8 @@ import importlib
 from types import ModuleType
 
 __all__ = [
+    "DatasetDamagedError",
+    "DatasetUnavailableError",
     "InvalidKernelError",
     "KernelweaveError",
     "MemoryLimitError",
@@ -51,6 +53,14 @@ class MemoryLimitError(KernelweaveError, MemoryError):
 
 class ModelFileError(KernelweaveError, ValueError):
     """A model file is damaged or was not written by kernelweave."""
+
+
+class DatasetUnavailableError(KernelweaveError, OSError):
+    """A data set is neither in the data folder nor within reach; the message says where it is to be had."""
+
+
+class DatasetDamagedError(KernelweaveError, ValueError):
+    """A data file or a download is not what it should be; the message says what differs."""
 
 
 class MissingExtraError(KernelweaveError, ImportError):

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 
 __all__ = ["FloatArray", "Kernel", "Product", "Scaled", "Sum", "n_samples"]
 
@@ -46,11 +48,26 @@ class Kernel(BaseEstimator):
         ``k(x, x) = 1`` for every x.
     distance : str or None
         Name of the pairwise distance the kernel is a function of ("sqeuclidean",
-        "manhattan", "chi2"); kernels on the same columns with the same name share one
-        computation.
+        "manhattan", "chi2"). Kernels on the same columns with the same name share one
+        computation, so a distance with parameters has them in its name.
     vector_input : bool or None
         Samples are rows of a numeric matrix (False for sequences, indices, graphs; None:
         whatever the columns hold).
+
+    Examples
+    --------
+    A kernel of one's own, here of strings (`kernelweave.testing.check_kernel` checks the rest
+    of the contract):
+
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Kernel
+    >>> class SharedLetters(Kernel):
+    ...     vector_input = False
+    ...     def __call__(self, X, Y=None):
+    ...         return np.array([[float(len(set(a) & set(b))) for b in (X if Y is None else Y)] for a in X])
+    >>> (0.5 * SharedLetters())(["kernel", "weave"])
+    array([[2.5, 0.5],
+           [0.5, 2. ]])
     """
 
     symmetric: bool = True
@@ -227,6 +244,12 @@ class Sum(_Pair):
 
     _operation = np.add
 
+    @available_if(lambda self: hasattr(self.left, "features") and hasattr(self.right, "features"))
+    def features(self, X: Any) -> Any:
+        """The two factors side by side."""
+        parts = [self.left.features(X), self.right.features(X)]
+        return scipy.sparse.hstack(parts, format="csr") if any(map(scipy.sparse.issparse, parts)) else np.hstack(parts)
+
 
 class Product(_Pair):
     """Entrywise product of two kernels.
@@ -306,6 +329,11 @@ class Scaled(Kernel):
     def diag(self, X: Any) -> FloatArray:
         """Multiple of the diagonal."""
         return self.scale * self.kernel.diag(X)
+
+    @available_if(lambda self: self.scale >= 0 and hasattr(self.kernel, "features"))
+    def features(self, X: Any) -> Any:
+        """The kernel's factor, times the root of the scale."""
+        return self.kernel.features(X) * np.sqrt(self.scale)
 
     def freeze(self, X: Any) -> Kernel:
         """Freeze the kernel on the training samples."""

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.arrays import is_sparse
+from kernelweave.kernels.arrays import as_dense, is_sparse
+from kernelweave.kernels.containers import (
+    NUMERIC_KINDS,
+    as_array,
+    as_container,
+    column_names,
+    take_positions,
+    width_of,
+)
 
 __all__ = ["Columns", "resolve_columns", "select_columns"]
 
@@ -65,10 +74,20 @@ def resolve_columns(columns: Any, X: Any) -> Columns:
     ------
     ValueError
         When a column does not exist, none is selected, or names are used without a frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import resolve_columns, select_columns
+    >>> X = np.array([[1, 2, 3], [4, 5, 6]])
+    >>> select_columns(X, resolve_columns(slice(1, 3), X))
+    array([[2., 3.],
+           [5., 6.]])
     """
     if callable(columns):
         columns = columns(X)
-    names, width = _names(X), _width(X)
+    X = as_container(X)
+    names, width = column_names(X), width_of(X)
     if width is None:
         if columns is not None:
             raise ValueError("columns were chosen, but the samples have none")
@@ -76,7 +95,8 @@ def resolve_columns(columns: Any, X: Any) -> Columns:
     positions = tuple(range(width)) if columns is None else _positions(columns, names, width)
     if not positions:
         raise ValueError(f"the choice of columns {columns!r} selects none of {width}")
-    return Columns(positions, None if names is None else tuple(names[i] for i in positions), width)
+    listed = None if names is None else list(names)
+    return Columns(positions, None if listed is None else tuple(listed[i] for i in positions), width)
 
 
 def select_columns(X: Any, columns: Columns, numeric: bool | None = True) -> Any:
@@ -100,61 +120,27 @@ def select_columns(X: Any, columns: Columns, numeric: bool | None = True) -> Any
     Raises
     ------
     ValueError
-        When columns are missing, or do not hold finite numbers where they must.
+        When columns or entries are missing, or are not finite numbers where they must be.
     """
     block = _take(X, columns)
     if numeric is None:
-        numeric = block.dtype.kind in "biuf" and block.ndim == 2
+        numeric = block.ndim == 2 and _holds_numbers(block)
     if not numeric:
-        block = block.toarray() if is_sparse(block) else block
+        block = _present(as_dense(block), columns)
         return block[:, 0] if block.ndim == 2 and block.shape[1] == 1 else block
     if block.ndim != 2:
         raise ValueError(f"the kernel takes numeric columns, but the samples have shape {block.shape}")
     return _finite(_numbers(block, columns), columns)
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "to_numpy")
-
-
-def _is_array(X: Any) -> bool:
-    return is_sparse(X) or isinstance(X, np.ndarray)
-
-
-def _width(X: Any) -> int | None:
-    if _is_frame(X) or _is_array(X):
-        return {1: 1, 2: X.shape[-1]}.get(len(X.shape))
-    return _width(_as_array(X))
-
-
-def _names(X: Any) -> list[str] | None:
-    if not _is_frame(X):
-        return None
-    names = list(X.columns)
-    usable = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
-    return names if usable else None
-
-
-def _as_array(X: Any) -> Any:
-    if _is_array(X):
-        return X
-    if hasattr(X, "to_numpy"):
-        return X.to_numpy()
-    try:
-        return np.asarray(X)
-    except ValueError:
-        # Samples of unequal length (sequences): one object each.
-        objects = np.empty(len(X), dtype=object)
-        objects[:] = X
-        return objects
-
-
-def _positions(columns: Any, names: list[str] | None, width: int) -> tuple[int, ...]:
+def _positions(columns: Any, names: dict[str, int] | None, width: int) -> tuple[int, ...]:
     if isinstance(columns, str | int | np.integer) and not isinstance(columns, bool):
         return (_position(columns, names, width),)
     if isinstance(columns, slice):
         return tuple(range(width)[_positional(columns, names, width)])
-    chosen = list(columns) if isinstance(columns, Sequence) else list(np.asarray(columns).tolist())
+    chosen = list(columns) if isinstance(columns, Sequence) else np.asarray(columns).tolist()
+    if not isinstance(chosen, list):
+        chosen = [columns]
     if chosen and all(isinstance(item, bool | np.bool_) for item in chosen):
         if len(chosen) != width:
             raise ValueError(f"the mask of columns has {len(chosen)} entries for {width} columns")
@@ -162,7 +148,7 @@ def _positions(columns: Any, names: list[str] | None, width: int) -> tuple[int, 
     return tuple(_position(item, names, width) for item in chosen)
 
 
-def _position(column: Any, names: list[str] | None, width: int) -> int:
+def _position(column: Any, names: dict[str, int] | None, width: int) -> int:
     if isinstance(column, str):
         if names is None:
             raise ValueError(
@@ -171,7 +157,7 @@ def _position(column: Any, names: list[str] | None, width: int) -> int:
             )
         if column not in names:
             raise ValueError(f"there is no column {column!r}; the columns are {_listed(names)}")
-        return names.index(column)
+        return names[column]
     if isinstance(column, int | np.integer) and not isinstance(column, bool):
         if not -width <= column < width:
             raise ValueError(f"there is no column {column}; the samples have {width} columns")
@@ -179,7 +165,7 @@ def _position(column: Any, names: list[str] | None, width: int) -> int:
     raise ValueError(f"cannot choose columns by {column!r}; use names, positions, a slice, a mask or a callable")
 
 
-def _positional(columns: slice, names: list[str] | None, width: int) -> slice:
+def _positional(columns: slice, names: dict[str, int] | None, width: int) -> slice:
     start, stop = columns.start, columns.stop
     if isinstance(start, str):
         start = _position(start, names, width)
@@ -188,47 +174,54 @@ def _positional(columns: slice, names: list[str] | None, width: int) -> slice:
     return slice(start, stop, columns.step)
 
 
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:10])
+def _listed(names: dict[str, int]) -> str:
+    shown = ", ".join(repr(name) for name in list(names)[:10])
     return shown if len(names) <= 10 else f"{shown}, ... ({len(names)})"
 
 
 def _take(X: Any, columns: Columns) -> Any:
-    frame = _is_frame(X)
-    X = X if frame else _as_array(X)
+    X = as_container(X)
     if columns.positions is None:
-        return X
+        return as_array(X)
     positions = list(columns.positions)
-    names = _names(X) if columns.names is not None else None
+    names = column_names(X) if columns.names is not None else None
     if names is not None and columns.names is not None:
         positions = [_position(name, names, len(names)) for name in columns.names]
-    elif _width(X) != columns.width:
-        raise ValueError(f"the samples have {_width(X)} columns, but the kernels were fitted on {columns.width}")
-    if len(X.shape) == 1:
-        return X[:, None]
-    if frame:
-        return _frame_block(X, positions)
-    matrix = X.tocsr() if is_sparse(X) else X
-    first, last = positions[0], positions[-1]
-    if positions == list(range(first, last + 1)):
-        # A slice is a view of an array; all columns of a sparse matrix are the matrix.
-        return matrix if len(positions) == matrix.shape[1] else matrix[:, first : last + 1]
-    return matrix[:, positions]
+    elif width_of(X) != columns.width:
+        raise ValueError(f"the samples have {width_of(X)} columns, but the kernels were fitted on {columns.width}")
+    return take_positions(X, positions)
 
 
-def _frame_block(X: Any, positions: list[int]) -> Any:
-    part = X.iloc[:, positions] if hasattr(X, "iloc") else X[:, positions]
-    block = part.to_numpy()
-    if block.dtype.kind != "O" or not hasattr(X, "iloc") or part.dtypes.map(lambda t: t.kind == "O").any():
+def _holds_numbers(block: Any) -> bool:
+    return block.dtype.kind in NUMERIC_KINDS or (
+        block.dtype.kind == "O" and all(isinstance(value, Real) for value in block.ravel())
+    )
+
+
+def _present(block: Any, columns: Columns) -> Any:
+    if block.dtype.kind == "f":
+        places = np.argwhere(np.isnan(block))
+    elif block.dtype.kind == "O":
+        places = np.argwhere(np.reshape([_is_missing(value) for value in block.ravel()], block.shape))
+    else:
         return block
-    # Nullable and mixed numeric columns come out as objects; missing values become NaN.
-    kinds = {getattr(dtype, "kind", "O") for dtype in part.dtypes}
-    return part.to_numpy(dtype=np.float64, na_value=np.nan) if kinds <= set("biuf") else block
+    if len(places):
+        column = int(places[0][1]) if block.ndim == 2 else 0
+        raise ValueError(f"{columns.label(column)} is missing in row {places[0][0]}; drop the sample or fill it in")
+    return block
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+        or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
 def _numbers(block: Any, columns: Columns) -> Any:
     kind = block.dtype.kind
-    if kind in "biuf":
+    if kind in NUMERIC_KINDS:
         return block.astype(np.float64, copy=False)
     if kind in "OUS":
         try:

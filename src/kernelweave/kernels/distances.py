@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from kernelweave.kernels import loops
-from kernelweave.kernels.arrays import as_pair, is_sparse, read_only
+from kernelweave.kernels.arrays import as_dense, as_pair, is_sparse, read_only
 from kernelweave.kernels.base import FloatArray
 
 __all__ = ["compare_rows", "pairwise_distances", "refuse_negative", "squared_norms"]
-
-_ROW_BLOCK_BYTES = 2**20
 
 
 def pairwise_distances(name: str, X: Any, Y: Any = None) -> FloatArray:
@@ -47,13 +45,17 @@ def pairwise_distances(name: str, X: Any, Y: Any = None) -> FloatArray:
     """
     left, right = as_pair(X, Y)
     if name == "sqeuclidean":
-        return _squared_euclidean(left, right)
-    if name == "manhattan":
-        return compare_rows(loops.MANHATTAN, left, right)
-    if name == "chi2":
+        result = _squared_euclidean(left, right)
+    elif name == "manhattan":
+        result = compare_rows(loops.MANHATTAN, left, right)
+    elif name == "chi2":
         refuse_negative(left, right)
-        return compare_rows(loops.CHI_SQUARED, left, right)
-    raise ValueError(f"unknown distance {name!r}; the names are sqeuclidean, manhattan, chi2")
+        result = compare_rows(loops.CHI_SQUARED, left, right)
+    else:
+        raise ValueError(f"unknown distance {name!r}; the names are sqeuclidean, manhattan, chi2")
+    if right is left:
+        np.fill_diagonal(result, 0.0)
+    return result
 
 
 def squared_norms(matrix: Any) -> FloatArray:
@@ -65,24 +67,25 @@ def squared_norms(matrix: Any) -> FloatArray:
 
 def _squared_euclidean(left: Any, right: Any) -> FloatArray:
     same = right is left
-    if not (is_sparse(left) or is_sparse(right)):
-        # Distances ignore a shift; without one, samples far from the origin cancel to noise.
-        centre = left.mean(axis=0) if len(left) else 0.0
-        left = left - centre
-        right = left if same else right - centre
-    left_norms = squared_norms(left)
-    right_norms = left_norms if same else squared_norms(right)
-    product = left @ right.T
-    result: FloatArray = product.toarray() if is_sparse(product) else product
-    step = max(1, _ROW_BLOCK_BYTES // (8 * max(1, result.shape[1])))
-    for first in range(0, result.shape[0], step):
-        block = result[first : first + step]
-        block *= -2.0
-        # The two norms first: their sum is the same for (i, j) and (j, i), so symmetry is exact.
-        block += left_norms[first : first + step, None] + right_norms
-        np.maximum(block, 0.0, out=block)
-    if same:
-        np.fill_diagonal(result, 0.0)
+    if is_sparse(left) and is_sparse(right):
+        result = _from_products(left, right)
+        loops.repair_sparse(result, *_csr_arrays(left), *_csr_arrays(right))
+        return result
+    first = _rows(left)
+    second = first if same else _rows(right)
+    # Distances ignore a shift; without one, samples far from the origin cancel more often.
+    centre = first.mean(axis=0) if len(first) else 0.0
+    shifted = first - centre
+    result = _from_products(shifted, shifted if same else second - centre)
+    loops.repair(result, first, second)
+    return result
+
+
+def _from_products(left: Any, right: Any) -> FloatArray:
+    """Squared distances from norms and products; -1 for near pairs, whose digits they lose."""
+    norms = squared_norms(left)
+    result: FloatArray = as_dense(left @ right.T)
+    loops.squared_from_products(result, norms, norms if right is left else squared_norms(right))
     return result
 
 

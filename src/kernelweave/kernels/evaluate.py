@@ -108,6 +108,17 @@ def iter_grams(
     ------
     InvalidKernelError
         Naming the kernel, and the place where there is one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear, freeze_kernels, iter_grams, resolve_entries
+    >>> X = np.array([[0.0, 1.0], [2.0, 3.0]])
+    >>> named = freeze_kernels(resolve_entries([("all", RBF("median")), ("second", Linear(), [1])]), X)
+    >>> for index, K, owned in iter_grams(named, X):
+    ...     print(named[index].name, K.round(2).tolist())
+    all [[1.0, 0.61], [0.61, 1.0]]
+    second [[1.0, 3.0], [3.0, 9.0]]
     """
     shape = (n_samples(X), n_samples(X if Y is None else Y))
     for group in _groups(named):
@@ -210,6 +221,7 @@ def _group_grams(
         with _naming(named[index].name):
             gram = kernel(samples, others)
         yield index, gram
+        del gram  # while the next one is computed, this one is the caller's alone
     for members in shared.values():
         with _naming(named[members[0]].name):
             distances = named[members[0]].kernel.distances(samples, others)
@@ -219,6 +231,7 @@ def _group_grams(
             with _naming(named[index].name):
                 gram = named[index].kernel.from_distances(distances, out)
             yield index, gram
+            del gram, out
         del distances
 
 

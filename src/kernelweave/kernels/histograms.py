@@ -24,6 +24,11 @@ class ChiSquared(ExponentialKernel):
         Width factor; "median" is one over the median chi-squared distance between distinct
         training samples (of at most 1000 of them, as for `RBF`).
 
+    References
+    ----------
+    .. [1] Zhang, Marszalek, Lazebnik, Schmid, "Local features and kernels for classification of
+       texture and object categories: a comprehensive study", IJCV 73, 2007.
+
     Examples
     --------
     >>> from kernelweave.kernels import ChiSquared
@@ -37,6 +42,15 @@ class ChiSquared(ExponentialKernel):
 
 class HistogramIntersection(Kernel):
     """What two histograms have in common, ``k(x, z) = sum_j min(x_j, z_j)``.
+
+    Positive semidefinite because ``min(a, b)`` is the inner product of the indicators of
+    ``[0, a]`` and ``[0, b]``.
+
+    References
+    ----------
+    .. [1] Swain, Ballard, "Color indexing", IJCV 7, 1991.
+    .. [2] Odone, Barla, Verri, "Building kernels from binary strings for image matching", IEEE
+       Transactions on Image Processing 14, 2005.
 
     Examples
     --------

@@ -13,12 +13,25 @@ from numba import njit
 
 from kernelweave.kernels.base import FloatArray
 
-__all__ = ["CHI_SQUARED", "INTERSECTION", "MANHATTAN", "compare", "compare_sparse", "exponential", "gather"]
+__all__ = [
+    "CHI_SQUARED",
+    "INTERSECTION",
+    "MANHATTAN",
+    "compare",
+    "compare_sparse",
+    "exponential",
+    "gather",
+    "repair",
+    "repair_sparse",
+    "squared_from_products",
+]
 
 IntArray = npt.NDArray[np.integer]
 
 _SUMS = {"reassoc", "contract", "nsz"}
 _TILE = 64
+_CANCELLED = 1e-3
+_NO_COLUMN = 2**62
 
 MANHATTAN, CHI_SQUARED, INTERSECTION = 0, 1, 2
 
@@ -152,6 +165,62 @@ def compare_sparse(
                 out[j, i] = out[i, j]
         for a in range(starts[i], starts[i + 1]):
             row[indices[a]] = 0.0
+
+
+@njit(cache=True)
+def squared_from_products(products: FloatArray, norms: FloatArray, other_norms: FloatArray) -> None:
+    """Turn inner products ``x'y`` into ``||x||^2 + ||y||^2 - 2 x'y`` in place.
+
+    Where that cancels more than three digits it becomes -1, for `repair` to fill in.
+    """
+    for i in range(products.shape[0]):
+        row = products[i]
+        for j in range(len(row)):
+            # The norms first: their sum is the same for (i, j) and (j, i), so symmetry is exact.
+            total = norms[i] + other_norms[j]
+            distance = total - 2.0 * row[j]
+            row[j] = -1.0 if distance <= _CANCELLED * total else distance
+
+
+@njit(cache=True, fastmath=_SUMS)
+def repair(distances: FloatArray, X: FloatArray, Y: FloatArray) -> None:
+    """Sum ``(x - y)^2`` where a squared distance is negative."""
+    for i in range(distances.shape[0]):
+        for j in range(distances.shape[1]):
+            if distances[i, j] < 0.0:
+                total = 0.0
+                for k in range(X.shape[1]):
+                    total += (X[i, k] - Y[j, k]) ** 2
+                distances[i, j] = total
+
+
+@njit(cache=True)
+def repair_sparse(
+    distances: FloatArray,
+    data: FloatArray,
+    indices: IntArray,
+    starts: IntArray,
+    other_data: FloatArray,
+    other_indices: IntArray,
+    other_starts: IntArray,
+) -> None:
+    """As `repair`, for the arrays of two CSR matrices with sorted indices."""
+    for i in range(distances.shape[0]):
+        for j in range(distances.shape[1]):
+            if distances[i, j] < 0.0:
+                a, b, total = starts[i], other_starts[j], 0.0
+                while a < starts[i + 1] or b < other_starts[j + 1]:
+                    difference = 0.0
+                    column = indices[a] if a < starts[i + 1] else _NO_COLUMN
+                    other_column = other_indices[b] if b < other_starts[j + 1] else _NO_COLUMN
+                    if column <= other_column:
+                        difference += data[a]
+                        a += 1
+                    if other_column <= column:
+                        difference -= other_data[b]
+                        b += 1
+                    total += difference**2
+                distances[i, j] = total
 
 
 @njit(cache=True)

@@ -86,9 +86,10 @@ class Precomputed(Kernel):
 
     def freeze(self, X: Any) -> Kernel:
         """A kernel that holds an array, so that a list or a frame is converted only once."""
-        if isinstance(self.K, np.ndarray):
+        matrix = self._matrix()
+        if matrix is self.K:
             return self
-        return Precomputed(self._matrix(), self.labels if self.labels is not None else _frame_labels(self.K))
+        return Precomputed(matrix, self.labels if self.labels is not None else _frame_labels(self.K))
 
     def __sklearn_clone__(self) -> Precomputed:
         return type(self)(self.K, self.labels)
@@ -121,7 +122,13 @@ def _frame_labels(K: Any) -> list[Hashable] | None:
     if index is None or not hasattr(index, "tolist"):
         return None
     labels: list[Hashable] = index.tolist()
-    return None if labels == list(range(len(labels))) else labels
+    plain = list(range(len(labels)))
+    if K.columns.tolist() not in (labels, plain):
+        raise ValueError(
+            "the frame of the precomputed matrix must have the same labels, in the same order, on rows "
+            "and columns; for example K.loc[K.columns]"
+        )
+    return None if labels == plain else labels
 
 
 def _positions(X: Any, n: int, lookup: dict[Hashable, int] | None) -> IntArray:
@@ -172,7 +179,8 @@ def _whole_numbers(samples: npt.NDArray[Any]) -> IntArray:
             f"a precomputed kernel without labels takes row indices, got {samples.dtype} such as "
             f"{samples.tolist()[0]!r}; give Precomputed(K, labels=...) to use labels"
         )
-    broken = np.flatnonzero(~(np.isfinite(numbers) & (numbers == np.round(numbers))))
+    # Beyond 2^53 floats are no longer exact; NaN fails every comparison.
+    broken = np.flatnonzero(~((np.abs(numbers) < 2.0**53) & (numbers == np.round(numbers))))
     if broken.size:
         raise ValueError(f"row index {numbers[broken[0]]} of sample {broken[0]} is not a whole number")
     return numbers.astype(np.intp)

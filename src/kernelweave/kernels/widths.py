@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.kernels.arrays import is_sparse
-from kernelweave.kernels.base import FloatArray
+from kernelweave.kernels.base import FloatArray, n_samples
 
 __all__ = ["MEDIAN_SAMPLES", "checked_gamma", "median_positive", "median_subsample", "resolve_gamma", "scale_gamma"]
 
@@ -75,11 +75,12 @@ def scale_gamma(X: Any) -> float:
 
 def median_subsample(X: Any) -> Any:
     """At most `MEDIAN_SAMPLES` rows, drawn once and for all by the number of rows."""
-    n = X.shape[0]
+    n = n_samples(X)
     if n <= MEDIAN_SAMPLES:
         return X
     # A draw, not every k-th row: data may be sorted in a period.
-    return X[np.sort(np.random.default_rng(0).choice(n, MEDIAN_SAMPLES, replace=False))]
+    rows = np.sort(np.random.default_rng(0).choice(n, MEDIAN_SAMPLES, replace=False))
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 def median_positive(distances: FloatArray) -> float | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
 
@@ -23,6 +24,8 @@ __all__ = ["FEASIBILITY_TOLERANCE", "SVMProblem", "feasible_dual", "optimal_bias
 
 # A dual point further from feasible than this bounds nothing; nearer ones are repaired exactly.
 FEASIBILITY_TOLERANCE = 1e-6
+# Margins this close below 1 are looked at as 1 missed by rounding; a trial, the better value counts.
+_ROUNDING = 1e-9
 
 
 def optimal_bias(scores: FloatArray, y: FloatArray, box: FloatArray, ridge: FloatArray) -> float:
@@ -101,11 +104,21 @@ def primal_value(norm: float, scores: FloatArray, y: FloatArray, box: FloatArray
     if np.isinf(box).any() and not ridge.any():
         smallest = float(margins.min())
         return norm / smallest**2 if smallest > 0 else float("inf")
-    slack = np.maximum(1.0 - margins, 0.0)
+    value = norm + _loss(1.0 - margins, box, ridge)
+    nearly = (margins < 1.0) & (margins > 1.0 - _ROUNDING)
+    if not nearly.any():
+        return value
+    # A margin that misses 1 by rounding costs as much as the box is large; a slightly longer w does not.
+    longer = 1.0 / float(margins[nearly].min())
+    return min(value, norm * longer**2 + _loss(1.0 - longer * margins, box, ridge))
+
+
+def _loss(slack: FloatArray, box: FloatArray, ridge: FloatArray) -> float:
+    slack = np.maximum(slack, 0.0)
     # The inner maximiser a = min(slack / ridge, box); a zero ridge always meets the box.
     with np.errstate(divide="ignore", invalid="ignore"):
         a = np.where(slack > 0, np.minimum(np.where(ridge > 0, slack / ridge, np.inf), box), 0.0)
-    return float(norm + np.sum(2.0 * a * slack - ridge * a**2))
+    return float(np.sum(2.0 * a * slack - ridge * a**2))
 
 
 def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[FloatArray, float]:
@@ -119,7 +132,7 @@ def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[Fl
     Returns
     -------
     alpha : ndarray of shape (n,)
-        Exactly feasible: clipped to the box, the heavier class scaled down to balance ``alpha'y = 0``.
+        Clipped to the box, the heavier class reduced until ``alpha'y = 0`` to the last digit.
     infeasibility : float
         Largest violation before the repair, relative to the total mass.
     """
@@ -128,13 +141,21 @@ def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[Fl
     if mass == 0:
         return clipped, 0.0
     positive = y > 0
-    plus, minus = float(clipped[positive].sum()), float(clipped[~positive].sum())
-    infeasibility = max(float(np.abs(alpha - clipped).sum()), abs(plus - minus)) / mass
-    if plus > minus:
-        clipped[positive] *= minus / plus
-    elif minus > plus:
-        clipped[~positive] *= plus / minus
+    surplus = float(clipped[positive].sum() - clipped[~positive].sum())
+    infeasibility = max(float(np.abs(alpha - clipped).sum()), abs(surplus)) / mass
+    if surplus != 0:
+        _take(clipped, positive if surplus > 0 else ~positive, abs(surplus), box)
     return clipped, infeasibility
+
+
+def _take(alpha: FloatArray, heavier: npt.NDArray[np.bool_], surplus: float, box: FloatArray) -> None:
+    # First from variables inside the box: the dual value is flat there, while moving one off
+    # its bound costs to first order.
+    inside = np.where(heavier, np.minimum(alpha, box - alpha), 0.0)
+    if inside.sum() < surplus:
+        inside = np.where(heavier, alpha, 0.0)
+    alpha -= inside * (surplus / inside.sum())
+    np.maximum(alpha, 0.0, out=alpha)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from kernelweave.problems.base import Candidate, Certificate, Problem
 
 __all__ = ["Progress", "Result", "Status", "run"]
 
+_PATIENCE = 5  # iterations between certificates when the solver believes it is done but is not
+
 Solver = Callable[..., Iterator[Candidate]]
 
 
@@ -153,7 +155,8 @@ def run(
     deadline = None if time_limit is None else began + time_limit
     best = _Best(problem, gram)
     history: list[Progress] = []
-    status, last, pending, certify_below = Status.STALLED, Candidate(), False, tol
+    status, last, pending = Status.STALLED, Candidate(), False
+    schedule = _Schedule(tol)
     for last in solver(problem, gram, start=start, deadline=deadline):
         if last.ray is not None:
             status = Status.NOT_SEPARABLE
@@ -161,12 +164,10 @@ def run(
         if not _finite(last):
             status, last = Status.NUMERICAL_FAILURE, best.primal or replace(last, gap=float("inf"))
             break
-        certified = last.gap <= certify_below
+        certified = schedule.is_due(last.gap)
         pending = not certified
         if certified:
             best.certify(last)
-            # A solver that believes too early is asked again only after real progress.
-            certify_below = min(certify_below, last.gap / 2)
         gap = best.certificate.relative_gap if certified else last.gap
         history.append(Progress(len(history) + 1, time.perf_counter() - began, gap, certified))
         if best.certificate.relative_gap <= tol:
@@ -190,6 +191,22 @@ def run(
         primal = last
     seconds = time.perf_counter() - began
     return Result(primal, dual, best.certificate, status, len(history), seconds, history)
+
+
+class _Schedule:
+    """When to certify: a certificate costs a pass over the kernels."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = self.below = tol
+        self.waited = 0
+
+    def is_due(self, gap: float) -> bool:
+        # A solver that believed too early is asked again after real progress, or a few iterations.
+        self.waited += 1
+        due = gap <= self.below or (gap <= self.tol and self.waited >= _PATIENCE)
+        if due:
+            self.below, self.waited = 0.5 * max(gap, 0.0), 0
+        return due
 
 
 def _finite(candidate: Candidate) -> bool:

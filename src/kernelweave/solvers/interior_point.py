@@ -22,12 +22,15 @@ import numpy as np
 
 from kernelweave.problems.base import Candidate, FloatArray
 from kernelweave.problems.margin import MarginProblem
+from kernelweave.problems.svm import feasible_dual
 from kernelweave.solvers.ray import unbounded_direction
 
 __all__ = ["solve_interior_point"]
 
 _MAX_STEPS = 200
 _TO_BOUNDARY = 0.995
+_WORTH_ROUNDING = 1e-2  # gap below which a sparse solution is looked for
+_CLEARLY = 1e-4  # a variable this much smaller than its multiplier is at its bound
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class _Variables:
     """A point or a step: dual variables, weights in units of the budget, and their multipliers."""
 
     alpha: FloatArray  # (k, n)
+    room: FloatArray  # (k, n), box - alpha without its rounding; ones where there is no box
     s: FloatArray  # (k, n)
     u: FloatArray  # (k, n), zeros where there is no box
     x: FloatArray  # (M,)
@@ -45,6 +49,7 @@ class _Variables:
     def moved(self, length: float, step: _Variables) -> _Variables:
         return _Variables(
             self.alpha + length * step.alpha,
+            self.room + length * step.room,
             self.s + length * step.s,
             self.u + length * step.u,
             self.x + length * step.x,
@@ -65,7 +70,6 @@ class _Iteration:
         self.signed = problem.labels * point.alpha
         self.products = [self._products(beta) for beta in self.signed]
         self.q = sum((d @ beta for d, beta in zip(self.products, self.signed, strict=True)), np.zeros(len(point.x)))
-        self.room = np.where(self.boxed, problem.box - point.alpha, 1.0)
         # n.b. scores include the learned ridge, which is one of the kernels here.
         self.scores = np.stack([point.x @ d for d in self.products])
         self._residuals()
@@ -92,9 +96,9 @@ class _Iteration:
     def complementarity(self, step: _Variables | None = None, length: float = 0.0) -> float:
         p, n_pairs = self.p, self.p.alpha.size + self.p.u[:, self.boxed].size + len(self.p.x)
         if step is None:
-            return float((p.alpha * p.s).sum() + (self.room * p.u).sum() + p.x @ p.w) / n_pairs
+            return float((p.alpha * p.s).sum() + (p.room * p.u).sum() + p.x @ p.w) / n_pairs
         total = ((p.alpha + length * step.alpha) * (p.s + length * step.s)).sum()
-        total += ((self.room - length * step.alpha) * (p.u + length * step.u))[:, self.boxed].sum()
+        total += ((p.room + length * step.room) * (p.u + length * step.u))[:, self.boxed].sum()
         total += (p.x + length * step.x) @ (p.w + length * step.w)
         return float(total) / n_pairs
 
@@ -102,7 +106,7 @@ class _Iteration:
         """Prepare the Schur complement in (x, b, t): everything that does not depend on the right-hand side."""
         p, problem = self.p, self.problem
         k, m = len(p.b), len(p.x)
-        shift = problem.ridge_at(self.weights) + 0.5 * (p.s / p.alpha + p.u / self.room)
+        shift = problem.ridge_at(self.weights) + 0.5 * (p.s / p.alpha + p.u / p.room)
         mu = problem.kernel_part(self.weights)
         self.solvers, self.inverse_columns = [], []
         schur = np.zeros((m + k + 1, m + k + 1))
@@ -123,7 +127,7 @@ class _Iteration:
         p, k, m = self.p, len(self.p.b), len(self.p.x)
         y = self.problem.labels
         # Work with beta = y alpha: H = Y (2 K + ...) Y, so the signs move to the right-hand sides.
-        rhs = y * (-self.r_alpha - c_alpha / p.alpha + c_box / self.room)
+        rhs = y * (-self.r_alpha - c_alpha / p.alpha + c_box / p.room)
         partial = np.stack([0.5 * solve(r) for solve, r in zip(self.solvers, rhs, strict=True)])
         right = np.zeros(m + k + 1)
         right[:m] = -self.r_forms + c_x / p.x
@@ -140,14 +144,15 @@ class _Iteration:
         )
         alpha = y * beta
         s = (-c_alpha - p.s * alpha) / p.alpha
-        u = np.where(self.boxed, (-c_box + p.u * alpha) / self.room, 0.0)
-        return _Variables(alpha, s, u, x, (-c_x - p.w * x) / p.x, b, t)
+        u = np.where(self.boxed, (-c_box + p.u * alpha) / p.room, 0.0)
+        room = np.where(self.boxed, -alpha, 0.0)
+        return _Variables(alpha, room, s, u, x, (-c_x - p.w * x) / p.x, b, t)
 
     def step_length(self, step: _Variables) -> float:
         p = self.p
         limits = [_to_zero(p.alpha, step.alpha), _to_zero(p.s, step.s), _to_zero(p.x, step.x), _to_zero(p.w, step.w)]
         if self.boxed.any():
-            limits.append(_to_zero(self.room[:, self.boxed], -step.alpha[:, self.boxed]))
+            limits.append(_to_zero(p.room[:, self.boxed], step.room[:, self.boxed]))
             limits.append(_to_zero(p.u[:, self.boxed], step.u[:, self.boxed]))
         return min(1.0, *limits)
 
@@ -155,7 +160,7 @@ class _Iteration:
         """One predictor-corrector step."""
         p = self.p
         self.factorise()
-        c_alpha, c_box, c_x = p.alpha * p.s, self.room * p.u, p.x * p.w
+        c_alpha, c_box, c_x = p.alpha * p.s, p.room * p.u, p.x * p.w
         predictor = self.solve(c_alpha, c_box, c_x)
         now = self.complementarity()
         predicted = self.complementarity(predictor, self.step_length(predictor))
@@ -170,22 +175,50 @@ class _Iteration:
 
     def candidate(self) -> Candidate:
         """The point as weights and dual variables, with the gap that the iterate itself shows."""
-        problem = self.problem
-        weights = self.weights / self.p.x.sum()
-        kernel_scores = self.scores * (1.0 / self.p.x.sum())
+        p, problem = self.p, self.problem
+        weights = self.weights / p.x.sum()
+        scores = self.scores / p.x.sum()
         if problem.learns_ridge:
-            kernel_scores = kernel_scores - problem.ridge_at(weights) * self.signed
-        primal = problem.primal_value(weights, self.signed, kernel_scores)
-        dual = problem.dual_value(self.p.alpha, self.q * problem.all_prices / problem.budget)
+            scores = scores - problem.ridge_at(weights) * self.signed
+        primal = problem.primal_value(weights, self.signed, scores)
+        dual = problem.dual_value(p.alpha, self.q * problem.all_prices / problem.budget)
         # Balance errors make the dual value optimistic; they count against the gap.
-        imbalance = float(np.abs(self.r_balance).sum() / self.p.alpha.sum())
-        gap = (primal - dual) / max(abs(primal), np.finfo(float).tiny) + imbalance
-        return Candidate(weights, self.p.alpha, 0.5 * self.p.b, gap=gap if np.isfinite(gap) else float("inf"))
+        imbalance = float((np.abs(self.r_balance) * (2.0 + np.abs(p.b))).sum())
+        gap = (abs(primal - dual) + imbalance) / max(abs(primal), np.finfo(float).tiny)
+        gap = gap if np.isfinite(gap) else float("inf")
+        if gap < _WORTH_ROUNDING:
+            sparse = self._rounded(primal + gap * abs(primal))
+            if sparse is not None:
+                return replace(sparse, bias=0.5 * p.b, gap=gap)
+        return Candidate(weights, p.alpha, 0.5 * p.b, gap=gap)
+
+    def _rounded(self, enough: float) -> Candidate | None:
+        """The point with variables that are clearly at a bound put there, if its primal value is good enough."""
+        problem = self.problem
+        weights, alpha = self._sparse_weights(), self._sparse_alpha()
+        signed = problem.labels * alpha
+        scores = self.gram.matvec(problem.kernel_part(weights), signed.T).T
+        if not problem.primal_value(weights, signed, scores) <= enough:
+            return None
+        return Candidate(weights, alpha, dual_alpha=self.p.alpha)
+
+    def _sparse_alpha(self) -> FloatArray:
+        """Dual variables with those that are clearly at a bound put there."""
+        p, problem = self.p, self.problem
+        typical = _CLEARLY * float(p.alpha.mean())
+        alpha = np.where(p.alpha < typical * p.s, 0.0, p.alpha)
+        alpha = np.where(self.boxed & (p.room < typical * p.u), problem.box, alpha)
+        return np.stack([feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)])
+
+    def _sparse_weights(self) -> FloatArray:
+        x = np.where(self.p.x < _CLEARLY * self.p.w / abs(self.p.t), 0.0, self.p.x)
+        return x / x.sum() * self.unit
 
 
 def _to_zero(values: FloatArray, change: FloatArray) -> float:
     falling = change < 0
-    return float(np.min(-values[falling] / change[falling])) if falling.any() else 1.0
+    with np.errstate(over="ignore"):
+        return float(np.min(-values[falling] / change[falling], initial=1.0))
 
 
 def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray]) -> _Variables:
@@ -198,10 +231,13 @@ def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray]) ->
     q = forms(alpha) * problem.budget / problem.all_prices
     t = 1.1 * float(q.max())
     m, boxed = len(q), np.isfinite(problem.box)
+    room = np.where(boxed, problem.box - alpha, 1.0)
     return _Variables(
         alpha=alpha,
+        room=room,
         s=np.ones_like(alpha),
-        u=np.where(boxed, np.ones_like(alpha), 0.0),
+        # Centred whatever the size of the box: a huge one must not pull the start away.
+        u=np.where(boxed, alpha / room, 0.0),
         x=np.full(m, 1.0 / m),
         w=t - q,
         b=np.zeros(len(alpha)),
