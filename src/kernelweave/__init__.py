@@ -12,9 +12,11 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "MKLClassifier": "kernelweave.estimators.mkl",
+    "load_model": "kernelweave.persistence.models",
+    "save_model": "kernelweave.persistence.models",
 }
 
-__all__ = ["MKLClassifier", "__version__"]
+__all__ = ["MKLClassifier", "__version__", "load_model", "save_model"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ import pytest
 _FLOOR = {"exceptions", "_compat"}
 _DOWN_TO_GRAM = _FLOOR | {"kernels", "gram"}
 _DOWN_TO_SOLVERS = _DOWN_TO_GRAM | {"problems", "solvers"}
-_DOWN_TO_REPORT = _DOWN_TO_SOLVERS | {"bounds", "estimators", "inspection", "report"}
+_DOWN_TO_REPORT = _DOWN_TO_SOLVERS | {"bounds", "estimators", "persistence", "inspection", "report"}
 MAY_SEE = {
     "": set(),
     "exceptions": set(),
@@ -27,6 +27,7 @@ MAY_SEE = {
     "testing": _DOWN_TO_SOLVERS,
     "bounds": _DOWN_TO_SOLVERS,
     "estimators": _DOWN_TO_SOLVERS,
+    "persistence": _DOWN_TO_SOLVERS | {"estimators"},
     "inspection": _DOWN_TO_SOLVERS | {"bounds", "estimators"},
     "report": _DOWN_TO_REPORT - {"report"},
     "datasets": {"exceptions"},

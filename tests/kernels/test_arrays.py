@@ -51,7 +51,7 @@ def test_numbers_of_features_must_agree():
 def test_gram_matrices_of_the_right_kind_are_handed_on():
     K = np.ones((2, 3), dtype=np.float32)
     assert as_gram(K, (2, 3)) is K
-    assert as_gram(scipy.sparse.eye_array(2), (2, 2)).tolist() == [[1, 0], [0, 1]]
+    assert as_gram(scipy.sparse.csr_matrix(np.eye(2)), (2, 2)).tolist() == [[1, 0], [0, 1]]
     assert as_gram([[1, 2]], (1, 2)).dtype == np.float64
 
 

@@ -158,7 +158,7 @@ def test_views_where_possible():
 
 def test_structured_samples_stay_objects():
     frame = pd.DataFrame({"protein": ["ACD", "EF"], "age": [1.0, 2.0]})
-    for X in (frame, pl.from_pandas(frame), frame.to_numpy()):
+    for X in (frame, pl.DataFrame(frame.to_dict("list")), frame.to_numpy()):
         assert chosen(0, X, numeric=False).tolist() == ["ACD", "EF"]
         assert chosen(None, X, numeric=False).shape == (2, 2)
         assert chosen(1, X).tolist() == [[1.0], [2.0]]
@@ -193,7 +193,7 @@ def test_numeric_frames_of_mixed_types():
     )
     expected = [[1.0, 1.0, 0.5, 3.0], [2.0, 0.0, 1.5, 4.0]]
     assert chosen(None, frame).tolist() == expected
-    assert chosen(None, pl.from_pandas(frame)).tolist() == expected
+    assert chosen(None, pl.DataFrame({name: frame[name].tolist() for name in frame})).tolist() == expected
 
 
 MISSING = [

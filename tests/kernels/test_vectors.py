@@ -62,7 +62,7 @@ def test_gamma_must_be_positive_or_a_rule(kernel, gamma):
 
 @pytest.mark.parametrize("container", [np.asarray, scipy.sparse.csr_matrix])
 def test_cosine_of_zero_tiny_and_huge_samples(container):
-    samples = container(np.array([[0.0, 0.0], [1e-200, 0.0], [3e180, 4e180], [-1.0, 0.0]]))
+    samples = container(np.array([[0.0, 0.0], [1e-310, 0.0], [3e180, 4e180], [-1.0, 0.0]]))
     expected = [[0, 0, 0, 0], [0, 1, 0.6, -1], [0, 0.6, 1, -0.6], [0, -1, -0.6, 1]]
     np.testing.assert_allclose(Cosine()(samples), expected, atol=1e-15)
     assert Cosine().diag(samples).tolist() == [0, 1, 1, 1]

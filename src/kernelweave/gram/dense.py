@@ -7,7 +7,7 @@ Kernel i stands for ``S_i (K_i - u_i 1' - 1 u_i') S_i`` with ``S_i`` the diagona
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kernelweave.gram import loops
 from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.kernels.loops import gather
 
 __all__ = ["DenseStack"]
 
@@ -103,7 +104,7 @@ class DenseStack(GramStack):
         stack.shape = (n, n)
         # The compiled passes take their sizes from the vectors, so a leading block needs no copy.
         if not np.array_equal(rows, np.arange(n)):
-            stack._matrices = [_row_contiguous(matrix[np.ix_(rows, rows)]) for matrix in self._matrices]
+            stack._matrices = [_row_contiguous(_gathered(matrix, rows)) for matrix in self._matrices]
         stack._scales = [None if scale is None else scale[rows] for scale in self._scales]
         stack._shifts = [None if shift is None else shift[rows] for shift in self._shifts]
         return stack
@@ -141,24 +142,32 @@ class DenseStack(GramStack):
 
     def products(self, vector: FloatArray) -> FloatArray:
         result = np.zeros((self.n_kernels, self.shape[0]))
+        support = loops.support_of(vector)
         for i in range(self.n_kernels):
-            self._add_product(i, vector, result[i], everywhere=True)
+            self._add_product(i, vector, support, result[i], loops.supported_rows)
         return result
 
     def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
         kernels = self._all if kernels is None else kernels
         result = np.empty((len(kernels), self.shape[0]))
+        support = loops.support_of(vector)
         for k, i in enumerate(kernels):
             # Only the lower triangle is read: half the traffic of `products`.
-            self._add_product(int(i), vector, result[k], everywhere=False)
+            self._add_product(int(i), vector, support, result[k], loops.support_products)
         result[:, vector == 0] = 0.0
         return result
 
-    def _add_product(self, i: int, vector: FloatArray, out: FloatArray, *, everywhere: bool) -> None:
+    def _add_product(
+        self,
+        i: int,
+        vector: FloatArray,
+        support: IntArray,
+        out: FloatArray,
+        product: Callable[[FloatArray, IntArray, FloatArray, FloatArray], None],
+    ) -> None:
         scale, shift = self._scales[i], self._shifts[i]
         inner = vector if scale is None else scale * vector
-        support = loops.support_of(inner)
-        (loops.supported_rows if everywhere else loops.support_products)(self._matrices[i], support, inner, out)
+        product(self._matrices[i], support, inner, out)
         if shift is not None:
             out -= shift * inner.sum() + shift @ inner
         if scale is not None:
@@ -168,10 +177,11 @@ class DenseStack(GramStack):
         columns = block[:, None] if block.ndim == 1 else block
         result = np.zeros((columns.shape[1], self.shape[0]))
         part = np.empty(self.shape[0])
-        for i in np.flatnonzero(weights):
-            for k in range(columns.shape[1]):
+        for k, column in enumerate(np.ascontiguousarray(columns.T)):
+            support = loops.support_of(column)
+            for i in np.flatnonzero(weights):
                 part[:] = 0.0
-                self._add_product(int(i), np.ascontiguousarray(columns[:, k]), part, everywhere=True)
+                self._add_product(int(i), column, support, part, loops.supported_rows)
                 result[k] += weights[i] * part
         return result[0] if block.ndim == 1 else result.T
 
@@ -192,6 +202,12 @@ class DenseStack(GramStack):
     def _shift(self, i: int) -> FloatArray:
         shift = self._shifts[i]
         return np.zeros(self.shape[0]) if shift is None else shift
+
+
+def _gathered(matrix: npt.NDArray[Any], rows: IntArray) -> npt.NDArray[Any]:
+    block = np.empty((len(rows), len(rows)), dtype=matrix.dtype)
+    gather(matrix, rows, rows, block)
+    return block
 
 
 def _row_contiguous(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:

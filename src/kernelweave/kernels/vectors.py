@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from kernelweave.kernels.arrays import as_matrix, as_pair, is_sparse
 from kernelweave.kernels.base import FloatArray, Kernel
@@ -230,7 +229,9 @@ def _largest(matrix: Any) -> FloatArray:
 
 
 def _scale_rows(matrix: Any, sizes: FloatArray) -> Any:
-    factors = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    divisors = np.where(sizes > 0, sizes, 1.0)
     if is_sparse(matrix):
-        return scipy.sparse.diags_array(factors).tocsr() @ matrix
-    return matrix * factors[:, None]
+        scaled = matrix.copy()
+        scaled.data = matrix.data / np.repeat(divisors, np.diff(matrix.indptr))
+        return scaled
+    return matrix / divisors[:, None]

@@ -37,8 +37,9 @@ _MAX_STEPS = 500
 _MAX_PLANES = 40
 _FIRST_TOLERANCE = 0.1  # of the SVM, in units of the margin
 _TIGHTEST = 1e-12
+_FRESH_BELOW = 1e-6
 _COARSE_BELOW = 400  # samples from which a coarse start pays
-_COARSE_GAP = 5e-3
+_COARSE_GAP = 3e-2
 _EARLY_GAP, _EARLY_FREE = 5e-2, 1000  # subsample the Hessian before this gap, to this many samples
 _MATTERS = 0.7  # share of the largest quadratic form from which a kernel without weight is watched
 _LOOK_AGAIN = 1e-3  # decrease of the gap after which all kernels are looked at again
@@ -87,6 +88,7 @@ class _Bounds:
 
     def __init__(self, problem: MarginProblem) -> None:
         self.problem = problem
+        self.unit = problem.budget / problem.all_prices
         self.working = np.arange(len(problem.all_prices), dtype=np.intp)
         self.constants: list[float] = []
         self.slopes: list[FloatArray] = []
@@ -110,16 +112,20 @@ class _Bounds:
         for kept in (self.constants, self.slopes, self.alphas):
             del kept[:-_MAX_PLANES]
         if full:
-            self._choose_working(point, q)
+            self.choose_working(point.x, q)
             self.lower = -float("inf")
         self.offer(alpha, q)
         if full:
             self.gap_when_full = self.gap
 
-    def _choose_working(self, point: _Evaluation, q: FloatArray) -> None:
-        # A kernel far below the largest quadratic form has no weight near the optimum; the next
-        # full look, and the certificate, would tell.
-        matters = (point.x > 0) | (q >= _MATTERS * q.max())
+    def choose_working(self, x: FloatArray, q: FloatArray) -> None:
+        """Watch the kernels with weight at the next x, and those whose quadratic form is near the largest.
+
+        A kernel far below has no weight near the optimum; the next full look, and the
+        certificate, would tell. Planes that do not know all of them are dropped.
+        """
+        known_forms = np.where(np.isnan(q), 0.0, q)
+        matters = (x > 0) | (known_forms >= _MATTERS * known_forms.max())
         if self.problem.learns_ridge:
             matters[-1] = True
         self.working = np.flatnonzero(matters).astype(np.intp)
@@ -130,10 +136,11 @@ class _Bounds:
 
     def offer(self, alpha: FloatArray, q: FloatArray) -> None:
         """Lower bound from dual variables and an upper bound q of their quadratic forms."""
-        forms = np.nan_to_num(q) * self.problem.all_prices / self.problem.budget
-        value = self.problem.dual_value(alpha, forms)
+        forms = np.where(np.isnan(q), 0.0, q) / self.unit
+        scale, total, curvature = self.problem.best_scale(alpha, forms)
+        value = 2.0 * scale * total - scale**2 * curvature
         if value > self.lower:
-            self.lower, self.dual_alpha = value, self.problem.best_scale(alpha, forms)[0] * alpha
+            self.lower, self.dual_alpha = value, scale * alpha
 
     def offer_mixture(self, multipliers: FloatArray) -> None:
         """The convex mixture of the planes' solutions: its quadratic forms are at most the mixed ones."""
@@ -153,7 +160,7 @@ class _Bounds:
     def candidate(self) -> Candidate:
         if self.best is None or not np.isfinite(self.upper):
             return Candidate(alpha=None if self.best is None else np.abs(self.best.beta))
-        weights = self.best.x * self.problem.budget / self.problem.all_prices
+        weights = self.best.x * self.unit
         relative = self.gap / max(abs(self.upper), np.finfo(float).tiny)
         return Candidate(weights, np.abs(self.best.beta), gap=relative, dual_alpha=self.dual_alpha)
 
@@ -178,17 +185,21 @@ class _Oracle:
         point = self._solve(beta)
         while point.inner_gap > max(allowance, 1e-13 * abs(point.upper)) and self.tolerance > _TIGHTEST:
             self.tolerance *= 0.2
-            point = self._solve(point.beta)
+            point = self._solve(point.beta, point.gradient)
         return point
 
-    def _solve(self, beta: FloatArray) -> _Evaluation:
+    def _solve(self, beta: FloatArray, gradient: FloatArray | None = None) -> _Evaluation:
         problem, beta = self.problem, beta.copy()
         limit = _PAIR_STEPS * beta.shape[1] if np.isinf(problem.box).any() else 10_000_000
-        solve = [
-            solve_smo(self.K, y, problem.box, self.ridge, b, tol=self.tolerance, max_steps=limit)
-            for b, y in zip(beta, problem.labels, strict=True)
+        known: list[FloatArray | None] = [None] * len(beta)
+        # Close to the end the gradient is formed afresh: updated ones carry the rounding of every step.
+        if gradient is not None and self.tolerance >= _FRESH_BELOW:
+            known = list(gradient.copy())
+        solved = [
+            solve_smo(self.K, y, problem.box, self.ridge, b, tol=self.tolerance, max_steps=limit, gradient=g)
+            for b, y, g in zip(beta, problem.labels, known, strict=True)
         ]
-        gradient = np.stack([g for g, _, _ in solve])
+        gradient = np.stack([g for g, _, _ in solved])
         scores = problem.labels - self.ridge * beta - gradient
         upper = problem.primal_value(self.x * self.unit, beta, scores)
         dual = 2.0 * beta * problem.labels - beta * scores - self.ridge * beta**2
@@ -251,10 +262,9 @@ def solve_bundle(
         q = np.full(len(x), np.nan)
         q[kernels] = np.sum([d @ b for d, b in zip(products, point.beta, strict=True)], axis=0)
         bounds.record(point, q, full=full)
-        candidate = bounds.candidate()
         if not np.isfinite(point.upper):
-            ray = unbounded_direction(problem, gram, candidate)
-            yield replace(candidate, ray=ray)
+            candidate = bounds.candidate()
+            yield replace(candidate, ray=unbounded_direction(problem, gram, candidate))
             return
         if centre is None or point.upper <= centre.point.upper - _ENOUGH * centre.predicted:
             at_most = _EARLY_FREE if bounds.gap > _EARLY_GAP * abs(bounds.upper) else None
@@ -264,6 +274,7 @@ def solve_bundle(
             stretch, nulls = 3.0 * stretch, nulls + 1
         x, predicted = _step(bounds, centre, stretch)
         yield bounds.candidate()
+        bounds.choose_working(np.maximum(x, centre.point.x), q)
         if nulls > _MAX_NULLS:
             return
         centre.predicted = predicted

@@ -124,6 +124,58 @@ def _newton(
 
 
 @njit(cache=True, error_model="numpy")
+def _first_slacks(a: FloatArray, G: FloatArray, x: FloatArray, s: FloatArray) -> tuple[float, float]:
+    """Slacks of the cuts at x, written into s, for a value v above them all; returns v and its distance."""
+    top, bottom = -1e300, 1e300
+    for c in range(len(a)):
+        s[c] = a[c]
+        for i in range(len(x)):
+            s[c] -= G[c, i] * x[i]
+        top, bottom = max(top, s[c]), min(bottom, s[c])
+    spread = max(top - bottom, 1e-3 * abs(top), 1e-300)
+    v = top + spread
+    for c in range(len(a)):
+        s[c] = v - s[c]
+    return v, spread
+
+
+@njit(cache=True, error_model="numpy")
+def _gradient(
+    H: FloatArray, centre: FloatArray, G: FloatArray, x: FloatArray, lam: FloatArray, r_x: FloatArray
+) -> None:
+    """``H (x - x_c) - G'lam``, written into r_x."""
+    m, k = len(x), len(lam)
+    for i in range(m):
+        r_x[i] = 0.0
+        for j in range(m):
+            r_x[i] += H[i, j] * (x[j] - centre[j])
+        for c in range(k):
+            r_x[i] -= G[c, i] * lam[c]
+
+
+@njit(cache=True, error_model="numpy")
+def _residuals(
+    a: FloatArray, G: FloatArray, x: FloatArray, z: FloatArray, lam: FloatArray, s: FloatArray, v: float, nu: float,
+    r_x: FloatArray, r_s: FloatArray, c_x: FloatArray, c_cut: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Complete r_x from the gradient, fill the other residuals; returns complementarity gap and largest residual."""
+    gap, worst = 0.0, 0.0
+    for i in range(len(x)):
+        r_x[i] -= z[i] + nu
+        worst = max(worst, abs(r_x[i]))
+        gap += x[i] * z[i]
+        c_x[i] = x[i] * z[i]
+    for c in range(len(lam)):
+        r_s[c] = s[c] - v + a[c]
+        for i in range(len(x)):
+            r_s[c] -= G[c, i] * x[i]
+        worst = max(worst, abs(r_s[c]))
+        gap += lam[c] * s[c]
+        c_cut[c] = lam[c] * s[c]
+    return gap, worst
+
+
+@njit(cache=True, error_model="numpy")
 def solve_bundle_qp(
     H: FloatArray, centre: FloatArray, a: FloatArray, G: FloatArray, tol: float
 ) -> tuple[FloatArray, FloatArray, bool]:
@@ -157,40 +209,12 @@ def solve_bundle_qp(
     c_x, c_cut = np.empty(m), np.empty(k)
     dx, dz, dlam, ds = np.empty(m), np.empty(m), np.empty(k), np.empty(k)
     L, coupling, budget = np.empty((m, m)), np.empty(m), np.empty(m)
-    top, bottom = -1e300, 1e300
-    for c in range(k):
-        s[c] = a[c]
-        for i in range(m):
-            s[c] -= G[c, i] * x[i]
-        top, bottom = max(top, s[c]), min(bottom, s[c])
-    spread = max(top - bottom, 1e-3 * abs(top), 1e-300)
-    v = top + spread
-    for c in range(k):
-        s[c] = v - s[c]
-    started = False
+    v, spread = _first_slacks(a, G, x, s)
+    _gradient(H, centre, G, x, lam, r_x)
+    z[:] = max(np.abs(r_x).max(), spread)
     for _ in range(_MAX_STEPS):
-        gap, worst = 0.0, 0.0
-        for i in range(m):
-            r_x[i] = 0.0
-            for j in range(m):
-                r_x[i] += H[i, j] * (x[j] - centre[j])
-            for c in range(k):
-                r_x[i] -= G[c, i] * lam[c]
-        if not started:
-            z[:] = max(np.abs(r_x).max(), spread)
-            started = True
-        for i in range(m):
-            r_x[i] -= z[i] + nu
-            worst = max(worst, abs(r_x[i]))
-            gap += x[i] * z[i]
-            c_x[i] = x[i] * z[i]
-        for c in range(k):
-            r_s[c] = s[c] - v + a[c]
-            for i in range(m):
-                r_s[c] -= G[c, i] * x[i]
-            worst = max(worst, abs(r_s[c]))
-            gap += lam[c] * s[c]
-            c_cut[c] = lam[c] * s[c]
+        _gradient(H, centre, G, x, lam, r_x)
+        gap, worst = _residuals(a, G, x, z, lam, s, v, nu, r_x, r_s, c_x, c_cut)
         r_v, r_sum = 1.0 - lam.sum(), 1.0 - x.sum()
         if gap < tol and worst < tol and abs(r_sum) < 1e-10:
             return x, lam, True

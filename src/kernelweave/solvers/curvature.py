@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg
 
 from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.kernels.loops import gather
 
 __all__ = ["Curvature", "free_curvature"]
 
@@ -101,13 +102,12 @@ def free_curvature(
 
 
 def _factorise(K: FloatArray, ridge: FloatArray, free: IntArray) -> FloatArray | None:
-    block = K[np.ix_(free, free)]
-    block[np.diag_indices_from(block)] += ridge[free]
-    size = float(np.trace(block)) / len(free)
     for shift in _SHIFTS:
-        shifted = block.copy()
-        shifted[np.diag_indices_from(shifted)] += shift * size
-        factor, info = scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1, clean=1)
+        block = np.empty((len(free), len(free)))
+        gather(K, free, free, block)
+        block[np.diag_indices_from(block)] += ridge[free] + shift * float(np.mean(np.diagonal(block) + ridge[free]))
+        # The transpose of a symmetric matrix in C order is itself in the order LAPACK wants: no copy.
+        factor, info = scipy.linalg.lapack.dpotrf(block.T, lower=1, overwrite_a=1, clean=0)
         if info == 0:
             return factor
     return None

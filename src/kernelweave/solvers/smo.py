@@ -126,6 +126,7 @@ def solve_smo(
     *,
     tol: float,
     max_steps: int = 10_000_000,
+    gradient: FloatArray | None = None,
 ) -> tuple[FloatArray, int, float]:
     """Solve the SVM from a warm start.
 
@@ -143,6 +144,8 @@ def solve_smo(
         Largest violation of the optimality conditions, in units of the margin.
     max_steps : int
         Limit on pair steps.
+    gradient : ndarray of shape (n,), optional
+        ``y - (K + diag(ridge)) beta`` at the start where it is known; overwritten.
 
     Returns
     -------
@@ -156,8 +159,9 @@ def solve_smo(
     n = len(y)
     curvature = np.diagonal(K) + ridge
     bounds = np.where(y > 0, 0.0, -box), np.where(y > 0, box, 0.0)
-    full = _Block(K, curvature, ridge, *bounds, beta, np.empty(n))
-    full.refresh(y)
+    full = _Block(K, curvature, ridge, *bounds, beta, np.empty(n) if gradient is None else gradient)
+    if gradient is None:
+        full.refresh(y)
     steps, violation = full.ascend(tol, min(_FIRST_LOOK * n, max_steps))
     while violation >= tol and steps < max_steps:
         limit = max_steps - steps
