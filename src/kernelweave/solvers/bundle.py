@@ -38,10 +38,11 @@ _MAX_PLANES = 40
 _FIRST_TOLERANCE = 0.1  # of the SVM, in units of the margin
 _TIGHTEST = 1e-12
 _FRESH_BELOW = 1e-6
+_FIRST_ACCURACY, _INNER = 1e-4, 0.01  # SVM gap: of the value at first, then of the predicted decrease
 _COARSE_BELOW = 400  # samples from which a coarse start pays
 _COARSE_GAP = 3e-2
 _EARLY_GAP, _EARLY_FREE = 5e-2, 1000  # subsample the Hessian before this gap, to this many samples
-_MATTERS = 0.7  # share of the largest quadratic form from which a kernel without weight is watched
+_MATTERS = 0.5  # share of the largest quadratic form from which a kernel without weight is watched
 _LOOK_AGAIN = 1e-3  # decrease of the gap after which all kernels are looked at again
 _ENOUGH = 0.05  # share of the predicted decrease that moves the centre
 _NEGLIGIBLE = 1e-9  # share of the largest weight below which a weight is zero
@@ -250,7 +251,7 @@ def solve_bundle(
     x, beta = _start(problem, gram, start, deadline)
     oracle, bounds = _Oracle(problem, gram), _Bounds(problem)
     oracle.move_to(x)
-    allowance = _COARSE_GAP * float(np.abs(beta).sum()) if beta.any() else float("inf")
+    allowance = _FIRST_ACCURACY * float(np.abs(beta).sum()) if beta.any() else float("inf")
     centre: _Centre | None = None
     stretch, nulls = 1.0, 0
     everything = np.arange(len(x), dtype=np.intp)
@@ -279,7 +280,7 @@ def solve_bundle(
             return
         centre.predicted = predicted
         beta = _predict(problem, centre, x)
-        allowance = max(0.1 * min(predicted, bounds.gap), 1e-14 * abs(bounds.upper))
+        allowance = max(_INNER * min(predicted, bounds.gap), 1e-14 * abs(bounds.upper))
         oracle.move_to(x)
 
 
