@@ -14,7 +14,7 @@ from numba import njit
 
 from kernelweave.gram.base import FloatArray, IntArray
 
-__all__ = ["gather", "hat_gram", "prefix_tables", "ramp_lengths", "scatter", "suffix_sums"]
+__all__ = ["SlotArray", "gather", "hat_gram", "prefix_tables", "ramp_lengths", "scatter", "suffix_sums"]
 
 SlotArray = npt.NDArray[np.int32]
 
