@@ -118,7 +118,7 @@ def _class(name: Any, where: str) -> Any:
         and issubclass(value, Kernel | KernelFamily)
         and entry not in _NOT_IN_FILES
     }
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         problem = "key 'type' is missing" if name is None else f"key 'type': there is no kernel {name!r}"
         raise KernelFileError(f"{where}: {problem}; the types are {', '.join(sorted(known))}")
     return known[name]

@@ -49,6 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_predict(commands)
     _add_inspect(commands)
+    _command(commands, "datasets", "list_datasets", "List the data sets that kernelweave.datasets can load.")
     return parser
 
 

@@ -14,7 +14,13 @@ from numba import njit
 from kernelweave.exceptions import InvalidKernelError
 from kernelweave.gram.base import FloatArray
 
-__all__ = ["check_kernel_matrix", "check_positive_semidefinite", "is_positive_semidefinite", "psd_tolerance"]
+__all__ = [
+    "check_diagonal",
+    "check_kernel_matrix",
+    "check_positive_semidefinite",
+    "is_positive_semidefinite",
+    "psd_tolerance",
+]
 
 _FINE, _NOT_FINITE, _ASYMMETRIC, _NOT_DOMINATED = 0, 1, 2, 3
 _WAYS_ON = "Check how it was computed, or use a kernel that is positive semidefinite."
@@ -41,6 +47,29 @@ def _first_fault(matrix: npt.NDArray[np.floating], roots: FloatArray, slack: flo
     return _FINE, 0, 0
 
 
+def check_diagonal(diagonal: FloatArray, name: str) -> None:
+    """Refuse a negative ``k(x, x)``.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (n,)
+        Diagonal of the kernel matrix.
+    name : str
+        Name of the kernel, for the message.
+
+    Raises
+    ------
+    InvalidKernelError
+        Naming the kernel and the row.
+    """
+    if (diagonal < 0).any():
+        row = int(np.nanargmin(diagonal))
+        raise InvalidKernelError(
+            f"Kernel '{name}' has a negative diagonal entry ({diagonal[row]:.3g} at row {row}); "
+            "a positive semidefinite kernel cannot. Check the similarity."
+        )
+
+
 def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
     """Refuse a matrix that is not finite, symmetric, and dominated by its diagonal.
 
@@ -59,6 +88,7 @@ def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidKernelError(f"Kernel '{name}' must be a square matrix; got shape {matrix.shape}.")
     diagonal = np.array(np.diagonal(matrix), dtype=np.float64)
+    check_diagonal(diagonal, name)
     slack = 1e-8 if matrix.dtype == np.float64 else len(matrix) * float(np.finfo(np.float32).eps)
     view = matrix.view()
     view.flags.writeable = False

@@ -1,12 +1,12 @@
-"""Factor storage: K_i = Z_i Z_i' for dense factors Z_i.
+"""Factor storage: K_i = Z_i Z_i', never formed.
 
 Linear, rank-one, Nystroem and random-feature kernels need no n x n matrix: products cost
-n times the rank.
+n times the rank, and shifted systems are solved by the Woodbury identity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.gram.features import FeatureStack
+from kernelweave.gram.woodbury import low_rank_solve
 
 __all__ = ["FactorStack"]
 
@@ -52,7 +53,7 @@ class FactorStack(FeatureStack):
     """
 
     def __init__(self, factors: Sequence[npt.NDArray[Any]]) -> None:
-        self._factors = [np.asarray(z) if np.asarray(z).ndim == 2 else np.asarray(z)[:, None] for z in factors]
+        self._factors = [_as_columns(z) for z in factors]
         if not self._factors:
             raise ValueError("A Gram stack needs at least one kernel factor.")
         n = self._factors[0].shape[0]
@@ -67,12 +68,12 @@ class FactorStack(FeatureStack):
         self._bounds = np.concatenate([[0], np.cumsum(widths)])
 
     def read(self, kernels: IntArray, rows: IntArray, cols: IntArray | None = None) -> FloatArray:
-        blocks = []
-        for i in kernels:
+        blocks = np.empty((len(kernels), len(rows), self.shape[1] if cols is None else len(cols)))
+        for k, i in enumerate(kernels):
             left = self._factors[i][rows].astype(np.float64, copy=False)
             right = self._factors[i] if cols is None else self._factors[i][cols]
-            blocks.append(left @ right.T.astype(np.float64, copy=False))
-        return np.stack(blocks)
+            np.matmul(left, right.T.astype(np.float64, copy=False), out=blocks[k])
+        return blocks
 
     def restrict(self, rows: IntArray, cols: IntArray | None = None) -> FactorStack:
         """Stack of the symmetric blocks; ``cols`` must equal ``rows``."""
@@ -88,8 +89,13 @@ class FactorStack(FeatureStack):
         weights : ndarray of shape (m,)
             Nonnegative kernel weights.
         """
-        used = [np.sqrt(weights[i]) * self._factors[i] for i in np.flatnonzero(weights)]
-        return np.concatenate(used, axis=1, dtype=np.float64) if used else np.zeros((self.shape[0], 0))
+        used = np.flatnonzero(weights)
+        if not len(used):
+            return np.zeros((self.shape[0], 0))
+        # Widened before they are scaled: float32 factors must not round the result.
+        features = np.concatenate([self._factors[i] for i in used], axis=1, dtype=np.float64)
+        features *= np.repeat(np.sqrt(weights[used]), [self._factors[i].shape[1] for i in used])
+        return features
 
     def combine(self, weights: FloatArray, out: FloatArray | None = None) -> FloatArray:
         features = self.features(np.abs(weights))
@@ -99,9 +105,10 @@ class FactorStack(FeatureStack):
 
     def forward(self, coefficients: FloatArray) -> FloatArray:
         parts = np.split(coefficients, self._bounds[1:-1])
-        return np.sum(
-            [factor @ part for factor, part in zip(self._factors, parts, strict=True)], axis=0, dtype=np.float64
-        )
+        total = np.zeros(self.shape[0])
+        for factor, part in zip(self._factors, parts, strict=True):
+            total += factor @ part
+        return total
 
     def forward_part(self, kernel: int, coefficients: FloatArray) -> FloatArray:
         own = coefficients[self._bounds[kernel] : self._bounds[kernel + 1]]
@@ -116,4 +123,21 @@ class FactorStack(FeatureStack):
         return features.T @ features
 
     def diagonals(self) -> FloatArray:
-        return np.stack([np.einsum("nr,nr->n", factor, factor) for factor in self._factors]).astype(np.float64)
+        return np.stack([np.einsum("nr,nr->n", factor, factor, dtype=np.float64) for factor in self._factors])
+
+    def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Solve with ``sum_i weights_i K_i + diag(diagonal)``: Woodbury where the rank is below n.
+
+        The weights must be nonnegative.
+        """
+        features = self.features(weights)
+        if features.shape[1] >= self.shape[0]:
+            return super().shifted_solve(weights, diagonal)
+        return low_rank_solve(features, diagonal)
+
+
+def _as_columns(factor: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array = np.asarray(factor)
+    if array.dtype not in (np.float64, np.float32):
+        array = array.astype(np.float64)
+    return array[:, None] if array.ndim == 1 else array

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kernelweave.exceptions import InvalidKernelError
 from kernelweave.gram.base import FloatArray
+from kernelweave.gram.checks import check_diagonal
 
 __all__ = ["Preparation", "fit_preparation", "inverse_roots", "preparation_from"]
 
@@ -117,12 +118,7 @@ def preparation_from(
     n = len(diagonal)
     scale_of_raw = float(np.abs(diagonal).max())
     grand_mean, shift = 0.0, None
-    if (diagonal < 0).any():
-        row = int(np.argmin(diagonal))
-        raise InvalidKernelError(
-            f"Kernel '{name}' has a negative diagonal entry ({diagonal[row]:.3g} at row {row}); "
-            "a positive semidefinite kernel cannot. Check the similarity."
-        )
+    check_diagonal(diagonal, name)
     if means is not None:
         grand_mean = float(means.mean())
         shift = means - 0.5 * grand_mean

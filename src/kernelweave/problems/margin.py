@@ -24,7 +24,7 @@ import numpy as np
 
 from kernelweave.gram.base import IntArray
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
-from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, feasible_dual, primal_value
+from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, check_classes, feasible_dual, primal_value
 
 __all__ = ["MarginProblem"]
 
@@ -76,20 +76,10 @@ class MarginProblem:
     groups: IntArray | None = None
 
     def __post_init__(self) -> None:
-        n = self.labels.shape[-1]
-        if self.labels.ndim != 2 or self.box.shape != (n,) or self.ridge.shape != (n,):
-            raise ValueError(
-                f"labels must have shape (n_columns, n), box and ridge (n,); got {self.labels.shape}, "
-                f"{self.box.shape}, {self.ridge.shape}."
-            )
-        if not (np.abs(self.labels) == 1).all():
-            raise ValueError("labels must be -1 or +1.")
-        if (np.abs(self.labels.sum(axis=1)) == n).any():
-            raise ValueError("Every label column needs samples of both classes.")
-        if not (self.box > 0).all() or not (self.ridge >= 0).all() or not np.isfinite(self.ridge).all():
-            raise ValueError("box must be positive, ridge nonnegative and finite.")
-        if not (self.prices > 0).all() or not np.isfinite(self.prices).all() or not self.budget > 0:
-            raise ValueError("prices and budget must be positive and finite.")
+        check_classes(self.labels, self.box, self.ridge)
+        costs = np.append(self.all_prices, self.budget)
+        if not ((costs > 0) & np.isfinite(costs)).all():
+            raise ValueError("prices (of the ridge too) and budget must be positive and finite.")
         if self.groups is not None:
             self._check_groups(self.groups)
 
@@ -179,7 +169,8 @@ class MarginProblem:
         total = float(alpha.sum())
         curvature = self.budget * float(self.largest_forms(forms).sum()) + float(self.fixed_ridge @ (alpha**2).sum(0))
         used = alpha.max(axis=0)
-        room = float(np.min((self.box / np.where(used > 0, used, 1.0))[used > 0], initial=np.inf))
+        with np.errstate(over="ignore"):
+            room = float(np.min(self.box[used > 0] / used[used > 0], initial=np.inf))
         scale = min(total / curvature, room) if curvature > 0 else 1.0
         return scale, total, curvature
 
@@ -219,16 +210,18 @@ class MarginProblem:
         Certificate
             Costs one pass over the stack and m quadratic forms.
         """
-        dual, violation = self._judge_dual(
-            gram, candidate.alpha if candidate.dual_alpha is None else candidate.dual_alpha
-        )
-        weights, off_budget = self._feasible_weights(candidate.weights)
-        primal = float("inf")
-        if weights is not None and self._is_dual_point(candidate.alpha):
-            signed = self.labels * np.clip(candidate.alpha, 0.0, self.box)
-            scores = gram.matvec(self.kernel_part(weights), signed.T).T
-            primal = self.primal_value(weights, signed, scores)
-        return Certificate(primal, dual, max(violation, off_budget))
+        # Numbers from anywhere may overflow; what comes of it bounds nothing.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            dual, violation = self._judge_dual(
+                gram, candidate.alpha if candidate.dual_alpha is None else candidate.dual_alpha
+            )
+            weights, off_budget = self._feasible_weights(candidate.weights)
+            primal = float("inf")
+            if weights is not None and self._is_dual_point(candidate.alpha):
+                signed = self.labels * np.clip(candidate.alpha, 0.0, self.box)
+                scores = gram.matvec(self.kernel_part(weights), signed.T).T
+                primal = self.primal_value(weights, signed, scores)
+        return Certificate.sound(primal, dual, float(np.maximum(violation, off_budget)))
 
     def _is_dual_point(self, alpha: FloatArray | None) -> TypeGuard[FloatArray]:
         return alpha is not None and alpha.shape == self.labels.shape and bool(np.isfinite(alpha).all())
@@ -239,8 +232,8 @@ class MarginProblem:
             return -float("inf"), float("inf")
         repaired = [feasible_dual(a, y, self.box) for a, y in zip(alpha, self.labels, strict=True)]
         clean = np.stack([a for a, _ in repaired])
-        violation = max(v for _, v in repaired)
-        if violation > FEASIBILITY_TOLERANCE:
+        violation = float(np.max([v for _, v in repaired]))
+        if not violation <= FEASIBILITY_TOLERANCE:
             return -float("inf"), violation
         return self.dual_value(clean, self.forms(gram, clean)), violation
 
@@ -251,6 +244,6 @@ class MarginProblem:
         cost = np.bincount(self.group_of, positive * self.all_prices, self.n_groups)
         off = (positive - weights) @ self.all_prices + np.abs(cost - self.budget).sum()
         violation = float(off / self.budget)
-        if violation > FEASIBILITY_TOLERANCE or (cost <= 0).any():
+        if not violation <= FEASIBILITY_TOLERANCE or (cost <= 0).any():
             return None, violation
         return self.in_budget(positive), violation

@@ -20,12 +20,14 @@ import numpy.typing as npt
 
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
 
-__all__ = ["FEASIBILITY_TOLERANCE", "SVMProblem", "feasible_dual", "optimal_bias", "primal_value"]
+__all__ = ["FEASIBILITY_TOLERANCE", "SVMProblem", "check_classes", "feasible_dual", "optimal_bias", "primal_value"]
 
 # A dual point further from feasible than this bounds nothing; nearer ones are repaired exactly.
 FEASIBILITY_TOLERANCE = 1e-6
 # Margins this close below 1 are looked at as 1 missed by rounding; a trial, the better value counts.
 _ROUNDING = 1e-9
+# Below this the square of a margin underflows, and with it the norm of w.
+_VANISHING = 1e-140
 
 
 def optimal_bias(scores: FloatArray, y: FloatArray, box: FloatArray, ridge: FloatArray) -> float:
@@ -103,7 +105,7 @@ def primal_value(norm: float, scores: FloatArray, y: FloatArray, box: FloatArray
     margins = y * (scores + bias)
     if np.isinf(box).any() and not ridge.any():
         smallest = float(margins.min())
-        return norm / smallest**2 if smallest > 0 else float("inf")
+        return norm / smallest**2 if smallest > _VANISHING else float("inf")
     value = norm + _loss(1.0 - margins, box, ridge)
     nearly = (margins < 1.0) & (margins > 1.0 - _ROUNDING)
     if not nearly.any():
@@ -150,12 +152,44 @@ def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[Fl
 
 def _take(alpha: FloatArray, heavier: npt.NDArray[np.bool_], surplus: float, box: FloatArray) -> None:
     # First from variables inside the box: the dual value is flat there, while moving one off
-    # its bound costs to first order.
-    inside = np.where(heavier, np.minimum(alpha, box - alpha), 0.0)
-    if inside.sum() < surplus:
-        inside = np.where(heavier, alpha, 0.0)
-    alpha -= inside * (surplus / inside.sum())
+    # its bound costs to first order. What is still missing comes from all.
+    for room in (box - alpha, np.inf):
+        reserve = np.where(heavier, np.minimum(alpha, room), 0.0)
+        available = float(reserve.sum())
+        taken = min(surplus, available)
+        if taken > 0:
+            alpha -= reserve * (taken / available)
+            surplus -= taken
     np.maximum(alpha, 0.0, out=alpha)
+
+
+def check_classes(labels: FloatArray, box: FloatArray, ridge: FloatArray) -> None:
+    """Refuse labels, boxes and ridges that make no problem.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_columns, n)
+        Labels in {-1, +1}, both in each row.
+    box, ridge : ndarray of shape (n,)
+        Upper bounds (inf allowed) and ridge.
+
+    Raises
+    ------
+    ValueError
+        Saying what is wrong.
+    """
+    n = labels.shape[-1]
+    if labels.ndim != 2 or box.shape != (n,) or ridge.shape != (n,):
+        raise ValueError(
+            f"labels must have shape (n_columns, n), box and ridge (n,); got {labels.shape}, "
+            f"{box.shape}, {ridge.shape}."
+        )
+    if not (np.abs(labels) == 1).all():
+        raise ValueError("labels must be -1 or +1.")
+    if (np.abs(labels.sum(axis=1)) == n).any():
+        raise ValueError("Every label column needs samples of both classes.")
+    if not (box > 0).all() or not (ridge >= 0).all() or not np.isfinite(ridge).all():
+        raise ValueError("box must be positive, ridge nonnegative and finite.")
 
 
 @dataclass(frozen=True)
@@ -173,6 +207,11 @@ class SVMProblem:
     weights : ndarray of shape (m,)
         Kernel weights.
 
+    Raises
+    ------
+    ValueError
+        When shapes disagree, one class is missing, or box or ridge are not positive where they must be.
+
     Examples
     --------
     >>> from kernelweave.gram.dense import DenseStack
@@ -187,13 +226,19 @@ class SVMProblem:
     ridge: FloatArray
     weights: FloatArray
 
+    def __post_init__(self) -> None:
+        check_classes(self.y[None], self.box, self.ridge)
+
     def certify(self, gram: Any, candidate: Candidate) -> Certificate:
         """Primal and dual value of the dual variables in ``candidate.alpha`` of shape (1, n)."""
-        if candidate.alpha is None or not np.isfinite(candidate.alpha).all():
+        given = candidate.alpha
+        if given is None or given.shape != (1, len(self.y)) or not np.isfinite(given).all():
             return Certificate(float("inf"), -float("inf"), float("inf"))
-        alpha, infeasibility = feasible_dual(candidate.alpha[0], self.y, self.box)
-        scores = gram.matvec(self.weights, self.y * alpha)
-        norm = float((self.y * alpha) @ scores)
-        primal = primal_value(norm, scores, self.y, self.box, self.ridge)
-        dual = 2.0 * float(alpha.sum()) - norm - float(self.ridge @ alpha**2)
-        return Certificate(primal, dual if infeasibility <= FEASIBILITY_TOLERANCE else -float("inf"), infeasibility)
+        with np.errstate(over="ignore", invalid="ignore"):
+            alpha, infeasibility = feasible_dual(given[0], self.y, self.box)
+            scores = gram.matvec(self.weights, self.y * alpha)
+            norm = float((self.y * alpha) @ scores)
+            primal = primal_value(norm, scores, self.y, self.box, self.ridge)
+            dual = 2.0 * float(alpha.sum()) - norm - float(self.ridge @ alpha**2)
+        feasible = infeasibility <= FEASIBILITY_TOLERANCE
+        return Certificate.sound(primal, dual if feasible else -float("inf"), infeasibility)

@@ -23,7 +23,7 @@ def descend(
     indptr: IntArray, slots: SlotArray, positions: FloatArray, offsets: IntArray,
     weights: FloatArray, directions: FloatArray, coefficients: FloatArray, tables: FloatArray,
     y: FloatArray, box: FloatArray, ridge: FloatArray, curvature: FloatArray, alpha: FloatArray,
-    bias: float, stiffness: float, tol: float, max_epochs: np.uint64, seed: int,
+    bias: float, stiffness: float, tol: float, max_epochs: int, seed: int,
 ) -> tuple[float, float, int]:  # fmt: skip
     """Epochs of dual coordinate descent with shrinking, in random order.
 

@@ -31,11 +31,13 @@ __all__ = ["solve_interior_point"]
 
 _MAX_STEPS = 200
 _TO_BOUNDARY = 0.995
+_FLOOR = 1e-20  # complementarity, relative to the objective, below which a step is rounding only
 # The start, in units of what the problem shows at once; too small costs many steps, too large few.
 _GENEROUS = 1e3  # alpha over its best uniform value
 _CENTRED = 10.0  # multipliers of alpha
-_NEGLIGIBLE = 1e-9  # share of alpha below which beta = y alpha counts as satisfied
+_OWN = 0.1  # share of the samples' own terms in the first quadratic forms
 _WORTH_ROUNDING = 1e-2  # gap below which a sparse solution is looked for
+_ROUNDING_COST = 10.0  # gaps that rounding may add
 _CLEARLY = 1e-4  # a variable this much smaller than its multiplier is at its bound
 
 
@@ -98,6 +100,11 @@ class _Iteration:
         self.r_budget = 1.0 - np.bincount(self.group, p.x)
         self.r_balance = p.beta.sum(axis=1)
         self.r_forms = self.q - p.t[self.group] + p.w
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether floating point allows no further progress (variables would go on to underflow)."""
+        return self.complementarity() <= _FLOOR * float(np.abs(self.p.t).sum())
 
     def complementarity(self, step: _Variables | None = None, length: float = 0.0) -> float:
         p, n_pairs = self.p, self.p.alpha.size + self.p.u[:, self.boxed].size + len(self.p.x)
@@ -184,19 +191,20 @@ class _Iteration:
         """The point as weights and dual variables, with the gap that the iterate itself shows."""
         p, problem = self.p, self.problem
         weights, scores = self._judged_weights()
-        primal = problem.primal_value(weights, self.p.beta, scores)
-        dual = problem.dual_value(p.alpha, self.q * problem.all_prices / problem.budget)
-        if np.abs(self.r_beta).max() > _NEGLIGIBLE * p.alpha.max():
-            return Candidate(weights, p.alpha, 0.5 * p.b)
-        # Balance errors make the dual value optimistic; they count against the gap.
-        imbalance = float((np.abs(self.r_balance) * (2.0 + np.abs(p.b))).sum())
-        gap = (abs(primal - dual) + imbalance) / max(abs(primal), np.finfo(float).tiny)
+        # beta is what the scores belong to; y beta becomes alpha, and is feasible long before the end.
+        alpha = np.clip(problem.labels * p.beta, 0.0, problem.box)
+        off = p.beta - problem.labels * alpha
+        primal = problem.primal_value(weights, p.beta, scores)
+        dual = problem.dual_value(alpha, self.q * problem.all_prices / problem.budget)
+        # What the repair of the dual point can cost counts against the gap.
+        doubt = np.abs((p.beta - off).sum(axis=1)) @ (2.0 + np.abs(p.b)) + 2.0 * np.abs(scores * off).sum()
+        gap = float(abs(primal - dual) + doubt) / max(abs(primal), np.finfo(float).tiny)
         gap = gap if np.isfinite(gap) else float("inf")
         if gap < _WORTH_ROUNDING:
-            sparse = self._rounded(primal + gap * abs(primal))
+            sparse = self._rounded(alpha, primal + _ROUNDING_COST * gap * abs(primal))
             if sparse is not None:
                 return replace(sparse, bias=0.5 * p.b, gap=gap)
-        return Candidate(weights, p.alpha, 0.5 * p.b, gap=gap)
+        return Candidate(weights, alpha, 0.5 * p.b, gap=gap)
 
     def _judged_weights(self) -> tuple[FloatArray, FloatArray]:
         """Weights within the budget, and the scores of the kernels under them."""
@@ -207,21 +215,21 @@ class _Iteration:
         weights, scores = self.weights / used[0], self.scores / used[0]
         return weights, scores - problem.ridge_at(weights) * self.p.beta if problem.learns_ridge else scores
 
-    def _rounded(self, enough: float) -> Candidate | None:
+    def _rounded(self, alpha: FloatArray, enough: float) -> Candidate | None:
         """The point with variables that are clearly at a bound put there, if its primal value is good enough."""
         problem = self.problem
-        weights, alpha = self._sparse_weights(), self._sparse_alpha()
-        signed = problem.labels * alpha
+        weights, sparse = self._sparse_weights(), self._sparse(alpha)
+        signed = problem.labels * sparse
         scores = self.gram.matvec(problem.kernel_part(weights), signed.T).T
         if not problem.primal_value(weights, signed, scores) <= enough:
             return None
-        return Candidate(weights, alpha, dual_alpha=self.p.alpha)
+        return Candidate(weights, sparse, dual_alpha=alpha)
 
-    def _sparse_alpha(self) -> FloatArray:
+    def _sparse(self, alpha: FloatArray) -> FloatArray:
         """Dual variables with those that are clearly at a bound put there."""
         p, problem = self.p, self.problem
         typical = _CLEARLY * float(p.alpha.mean())
-        alpha = np.where(p.alpha < typical * p.s, 0.0, p.alpha)
+        alpha = np.where(p.alpha < typical * p.s, 0.0, alpha)
         alpha = np.where(self.boxed & (p.room < typical * p.u), problem.box, alpha)
         return np.stack([feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)])
 
@@ -267,7 +275,12 @@ def _start(problem: MarginProblem, gram: Any) -> _Variables:
     positive = problem.labels > 0
     counts = np.where(positive, positive.sum(axis=1, keepdims=True), (~positive).sum(axis=1, keepdims=True))
     uniform = 1.0 / counts
-    scale, _, _ = problem.best_scale(uniform, problem.forms(gram, uniform))
+    diagonals = gram.diagonals()
+    if problem.learns_ridge:
+        diagonals = np.vstack([diagonals, problem.ridge])
+    # Class means that coincide make the forms vanish; the samples' own share of them does not.
+    own = diagonals @ (uniform**2).sum(axis=0)
+    scale, _, _ = problem.best_scale(uniform, problem.forms(gram, uniform) + _OWN * own)
     boxed = np.isfinite(problem.box)
     # A learned ridge follows the size of alpha, so that its start must not be generous.
     size = (1.0 if problem.learns_ridge else _GENEROUS) * scale
@@ -315,6 +328,8 @@ def solve_interior_point(
         candidate = iteration.candidate()
         ray = unbounded_direction(problem, gram, candidate) if problem.is_hard else None
         yield candidate if ray is None else replace(candidate, ray=ray)
+        if iteration.exhausted:
+            return
         try:
             following = iteration.advance()
         except np.linalg.LinAlgError:

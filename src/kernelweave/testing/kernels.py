@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,12 @@ from sklearn.base import clone
 
 from kernelweave.kernels.arrays import as_dense, is_sparse
 from kernelweave.kernels.base import FloatArray, Kernel, n_samples
+from kernelweave.testing.requirements import Requirements, protected
 
 __all__ = ["check_kernel"]
 
 # The tolerance that the Gram layer applies to the smallest eigenvalue (relative to the
-# largest diagonal entry), and one for values that two ways of rounding may give.
+# largest diagonal entry), and one for symmetry.
 _PSD_TOLERANCE = 1e-8
 _TOLERANCE = 1e-9
 
@@ -55,7 +55,7 @@ def check_kernel(kernel: Kernel, X: Any, Y: Any = None) -> None:
         raise ValueError(f"check_kernel needs at least four samples, got {n_samples(X)}")
     X = _protected(X)
     Y = X[n_samples(X) // 2 :] if Y is None else _protected(Y)
-    require = _Requirements(kernel)
+    require = Requirements(repr(kernel), "its samples")
     before = _content(X), _content(Y)
     frozen = _frozen(kernel, X, require)
     with require.nothing_raised("on training samples"):
@@ -70,36 +70,6 @@ def check_kernel(kernel: Kernel, X: Any, Y: Any = None) -> None:
     require((_content(X), _content(Y)) == before, "writes into its samples")
 
 
-class _Requirements:
-    """Raises an AssertionError that names the kernel."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-
-    def __call__(self, condition: Any, message: str) -> None:
-        if not condition:
-            raise AssertionError(f"{self.kernel!r} {message}")
-
-    def close(self, values: Any, expected: FloatArray, message: str) -> None:
-        values = np.asarray(values)
-        self(values.shape == expected.shape, f"{message}: shape {values.shape}, expected {expected.shape}")
-        scale = float(np.abs(expected).max(initial=0.0))
-        single = np.float32 in (values.dtype, expected.dtype)
-        error = float(np.abs(values.astype(np.float64) - expected).max(initial=0.0))
-        self(error <= (1e-5 if single else _TOLERANCE) * scale, f"{message}: they differ by {error:.2g}")
-
-    @contextmanager
-    def nothing_raised(self, stage: str) -> Iterator[None]:
-        try:
-            yield
-        except AssertionError:
-            raise
-        except Exception as error:
-            if "read-only" in str(error):
-                raise AssertionError(f"{self.kernel!r} writes into its samples ({error})") from error
-            raise AssertionError(f"{self.kernel!r} raises {type(error).__name__} {stage}: {error}") from error
-
-
 def _protected(X: Any) -> Any:
     """A copy that cannot be written into unnoticed."""
     if is_sparse(X):
@@ -108,10 +78,7 @@ def _protected(X: Any) -> Any:
             if hasattr(copy, part):
                 getattr(copy, part).flags.writeable = False
         return copy
-    copy = np.array(X) if isinstance(X, np.ndarray) else pickle.loads(pickle.dumps(X))
-    if isinstance(copy, np.ndarray):
-        copy.flags.writeable = False
-    return copy
+    return protected(X) if isinstance(X, np.ndarray) else pickle.loads(pickle.dumps(X))
 
 
 def _content(X: Any) -> bytes:
@@ -119,7 +86,7 @@ def _content(X: Any) -> bytes:
     return pickle.dumps((X.data, X.indices, X.indptr) if hasattr(X, "indptr") else X)
 
 
-def _frozen(kernel: Kernel, X: Any, require: _Requirements) -> Kernel:
+def _frozen(kernel: Kernel, X: Any, require: Requirements) -> Kernel:
     before = repr(kernel.get_params())
     with require.nothing_raised("when frozen"):
         frozen = kernel.freeze(X)
@@ -128,7 +95,7 @@ def _frozen(kernel: Kernel, X: Any, require: _Requirements) -> Kernel:
     return frozen
 
 
-def _check_matrix(gram: Any, X: Any, require: _Requirements) -> None:
+def _check_matrix(gram: Any, X: Any, require: Requirements) -> None:
     n = n_samples(X)
     require(isinstance(gram, np.ndarray), f"returns {type(gram).__name__}, not an ndarray")
     require(gram.shape == (n, n), f"returns shape {gram.shape} for {n} samples")
@@ -138,7 +105,7 @@ def _check_matrix(gram: Any, X: Any, require: _Requirements) -> None:
         require(not np.shares_memory(gram, X), "returns the memory of its samples as its own")
 
 
-def _check_promises(kernel: Kernel, gram: FloatArray, require: _Requirements) -> None:
+def _check_promises(kernel: Kernel, gram: FloatArray, require: Requirements) -> None:
     diagonal = np.diagonal(gram)
     scale = float(np.abs(gram).max())
     if kernel.symmetric:
@@ -157,7 +124,7 @@ def _check_promises(kernel: Kernel, gram: FloatArray, require: _Requirements) ->
         require(error <= 1e-12, f"promises k(x, x) = 1, but the diagonal is off by {error:.2g}")
 
 
-def _check_parameters(kernel: Kernel, frozen: Kernel, gram: FloatArray, X: Any, require: _Requirements) -> None:
+def _check_parameters(kernel: Kernel, frozen: Kernel, gram: FloatArray, X: Any, require: Requirements) -> None:
     parameters = kernel.get_params(deep=False)
     for name, value in parameters.items():
         require(getattr(kernel, name) is value, f"does not keep its parameter {name} as given")
@@ -173,7 +140,7 @@ def _check_parameters(kernel: Kernel, frozen: Kernel, gram: FloatArray, X: Any, 
         require.close(pickle.loads(pickle.dumps(frozen))(X), gram, "has other values after pickle of the frozen kernel")
 
 
-def _check_agreement(kernel: Kernel, gram: FloatArray, X: Any, Y: Any, require: _Requirements) -> None:
+def _check_agreement(kernel: Kernel, gram: FloatArray, X: Any, Y: Any, require: Requirements) -> None:
     n, rows = n_samples(X), slice(1, n_samples(X) // 2 + 1)
     with require.nothing_raised("on blocks and new samples"):
         require.close(kernel.diag(X), np.diagonal(gram).astype(np.float64), "has a diag(X) other than k(X)'s diagonal")
@@ -189,7 +156,7 @@ def _check_agreement(kernel: Kernel, gram: FloatArray, X: Any, Y: Any, require: 
             require.close(left @ right.T, cross, "has features whose products are not k(X, Y)")
 
 
-def _check_sharing(kernel: Kernel, gram: FloatArray, X: Any, Y: Any, require: _Requirements) -> None:
+def _check_sharing(kernel: Kernel, gram: FloatArray, X: Any, Y: Any, require: Requirements) -> None:
     kept = gram.copy()
     second = kernel(X)
     if second.flags.writeable:
@@ -199,7 +166,7 @@ def _check_sharing(kernel: Kernel, gram: FloatArray, X: Any, Y: Any, require: _R
     require(np.array_equal(gram, kept), "writes into an earlier result")
 
 
-def _check_distances(kernel: Kernel, X: Any, Y: Any, require: _Requirements) -> None:
+def _check_distances(kernel: Kernel, X: Any, Y: Any, require: Requirements) -> None:
     with require.nothing_raised("on shared distances"):
         for other in (None, Y):
             expected = kernel(X, other)
