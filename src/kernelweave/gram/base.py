@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from kernelweave.gram.image import DenseImage, Image
+
 __all__ = ["FloatArray", "GramStack", "IntArray", "row_blocks"]
 
 FloatArray = npt.NDArray[np.float64]
@@ -155,6 +157,10 @@ class GramStack(ABC):
         for rows in self._blocks():
             result[:, rows] = np.diagonal(self.read(self._all, rows, rows), axis1=1, axis2=2)
         return result
+
+    def image(self, vector: FloatArray) -> Image:
+        """The vectors ``K_i v`` as one object, for solvers that need them only in sums."""
+        return DenseImage(self.products(vector), vector)
 
     def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Factorise ``sum_i weights_i K_i + diag(diagonal)``.

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kernelweave.gram import loops
 from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.gram.image import DenseImage, Image
 from kernelweave.kernels.loops import gather
 
 __all__ = ["DenseStack"]
@@ -176,6 +177,10 @@ class DenseStack(GramStack):
             out -= shift * inner.sum() + shift @ inner
         if scale is not None:
             out *= scale
+
+    def image(self, vector: FloatArray) -> Image:
+        # With full support, symmetry halves the reading.
+        return DenseImage(self.support_products(vector) if vector.all() else self.products(vector), vector)
 
     def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
         columns = block[:, None] if block.ndim == 1 else block

@@ -1,0 +1,40 @@
+"""Directed ramps: projections of coefficients in place of kernels."""
+
+import numpy as np
+import pytest
+
+from kernelweave.gram.directed import DirectedRampStack
+from kernelweave.gram.ramps import RampStack
+from kernelweave.kernels.ramps import Ramps
+
+RNG = np.random.default_rng(0)
+RAMPS = Ramps((np.array([-1.0, 0.0, 1.0]),) * 3, np.arange(3))
+CELLS = RAMPS.cells(RNG.normal(size=(12, 3)))
+DIRECTIONS = np.array([1.0, 1.0, -1.0, -1.0, 0.0, 0.0])
+
+
+def test_only_the_allowed_signs_remain():
+    stack, plain = DirectedRampStack(CELLS, 6, DIRECTIONS), RampStack(CELLS)
+    v, mu = RNG.normal(size=12), RNG.random(6)
+    w = plain.backward(v)
+    expected = np.where(DIRECTIONS * w >= 0, w, 0.0)
+    assert not np.array_equal(w, expected)
+    np.testing.assert_array_equal(stack.backward(v), expected)
+    np.testing.assert_array_equal(stack.unrestricted(v), w)
+    np.testing.assert_allclose(stack.quadratic_forms(v), expected**2)
+    np.testing.assert_allclose(stack.matvec(mu, v), plain.forward(mu * expected))
+    np.testing.assert_allclose(v @ stack.matvec(mu, v), mu @ expected**2)
+
+
+def test_no_directions_are_plain_ramps():
+    free, plain = DirectedRampStack(CELLS, 6, np.zeros(6)), RampStack(CELLS)
+    v = RNG.normal(size=12)
+    np.testing.assert_array_equal(free.products(v), plain.products(v))
+
+
+def test_restriction_keeps_directions_and_interior_points_are_refused():
+    stack = DirectedRampStack(CELLS, 6, DIRECTIONS)
+    part = stack.restrict(np.arange(4))
+    assert part.shape == (4, 4) and part.directions is DIRECTIONS
+    with pytest.raises(NotImplementedError, match="descent"):
+        stack.image(np.ones(12))
