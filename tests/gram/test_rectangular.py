@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kernelweave.gram.base import GramStack
 from kernelweave.gram.rectangular import RectangularStack, _add_adjoint, _add_apply
 
 RNG = np.random.default_rng(0)
@@ -24,6 +25,9 @@ def test_products_both_ways(dtype):
     np.testing.assert_allclose(stack.apply(alpha), np.einsum("tij,jt->i", exact, alpha), rtol=1e-13)
     np.testing.assert_allclose(stack.adjoint(w), np.einsum("tij,i->jt", exact, w), rtol=1e-13)
     assert stack.apply(np.zeros((5, 3))).tolist() == [0.0] * 7
+    some = np.array([2, 0])
+    np.testing.assert_array_equal(stack.adjoint(w, some), stack.adjoint(w)[:, some])
+    np.testing.assert_allclose(GramStack.adjoint(stack, w, some), stack.adjoint(w, some), rtol=1e-12)
 
 
 def test_single_precision_is_summed_in_double():
@@ -51,6 +55,10 @@ def test_reading_restricting_selecting():
     np.testing.assert_array_equal(stack.read(some, rows, cols), K[np.ix_(some, rows, cols)])
     np.testing.assert_array_equal(stack.read(some, np.arange(7)), K[some])
     np.testing.assert_array_equal(stack.read(some, np.arange(7), cols), K[some][:, :, cols])
+    run = np.array([2, 3, 4])
+    np.testing.assert_array_equal(stack.read(some, run, cols), K[np.ix_(some, run, cols)])
+    np.testing.assert_array_equal(stack.read(some, rows, run), K[np.ix_(some, rows, run)])
+    assert stack.read(some, run, run[:0]).shape == (2, 3, 0)
     part = stack.restrict(rows, cols)
     assert part.shape == (2, 3)
     np.testing.assert_array_equal(part.read(np.arange(3), np.arange(2)), K[np.ix_([0, 1, 2], rows, cols)])

@@ -56,6 +56,28 @@ def test_an_empty_support_leaves_the_diagonal():
     np.testing.assert_allclose(direction, [1.0, 0.5, 0.25])
 
 
+def test_single_precision_gives_way_where_it_does_not_suffice(monkeypatch):
+    """A step length of 1e12 is beyond single precision: the sum is made again in double, and the answer holds."""
+    monkeypatch.setattr(module, "_SINGLE_FROM", 1)
+    monkeypatch.setattr(module, "_FEW", 0.0)
+    rng = np.random.default_rng(2)
+    columns = HeldColumns(RectangularStack(rng.normal(size=(2, 8, 8))))
+    columns.extend(np.arange(7))
+    on, system, rhs = (
+        EntryPenalty(MixedNorm(1, 1), columns.entries, (8, 2)),
+        NewtonSystem(columns, 8),
+        rng.normal(size=8),
+    )
+    for sigma, storage in ((1.0, np.float32), (1e12, np.float64)):
+        u = 10 * sigma * rng.normal(size=7)
+        jacobian = on.jacobian(u, u, 0.0)
+        for _ in range(2):  # the second time after the change of precision
+            direction = system.solve(jacobian, sigma, np.ones(8), rhs, False)
+        residual = dense(columns, jacobian, sigma, np.ones(8)) @ direction - rhs
+        assert np.linalg.norm(residual) <= 2e-2 * np.linalg.norm(rhs)
+        assert system._sum.dtype == storage
+
+
 def test_lagging_factors_save_columns(monkeypatch):
     """A small change of all factors adds no column; conjugate gradients still solve the new system."""
     monkeypatch.setattr(module, "_FEW", 0.0)

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from scipy.linalg import blas
 
 from kernelweave.gram.base import FloatArray, IntArray
 
-__all__ = ["HeldColumns", "StreamedColumns", "WorkingColumns"]
+__all__ = ["HeldColumns", "StreamedColumns", "WorkingColumns", "add_outer"]
 
 _SUMS = {"reassoc", "contract", "nsz"}
 _BLOCK_BYTES = 16 * 2**20
@@ -122,6 +123,45 @@ class WorkingColumns(ABC):
             _scatter_rows(rows, labels[used[part]], values[used[part]], out)
         return out
 
+    def add_outer(self, chosen: IntArray, weights: FloatArray, out: npt.NDArray[np.floating]) -> None:
+        """``out += sum_k weights_k c_k c_k'`` over the chosen columns c_k, on the lower triangle.
+
+        Parameters
+        ----------
+        chosen : ndarray of intp
+            Positions.
+        weights : ndarray of shape (len(chosen),)
+            Of one sign.
+        out : ndarray of shape (n_samples, n_samples), column-contiguous, float64 or float32
+            Where to add.
+        """
+        for part, rows in self.blocks(chosen):
+            add_outer(rows, weights[part], out)
+
+
+def add_outer(rows: FloatArray, weights: FloatArray, out: npt.NDArray[np.floating]) -> None:
+    """``out += sum_k weights_k rows_k rows_k'`` on the lower triangle, in the precision of ``out``.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n)
+        Not changed.
+    weights : ndarray of shape (n_rows,)
+        Of one sign.
+    out : ndarray of shape (n, n), column-contiguous, float64 or float32
+        Where to add.
+    """
+    if len(rows):
+        scaled = np.empty(rows.shape, dtype=out.dtype)
+        np.multiply(rows, np.sqrt(np.abs(weights))[:, None], out=scaled, casting="same_kind")
+        _add_gram(scaled.T, weights[0] < 0, 0, out)
+
+
+def _add_gram(factor: npt.NDArray[np.floating], subtract: bool, transposed: int, out: npt.NDArray[np.floating]) -> None:
+    """``out +- F F'`` (or F'F when transposed) on the lower triangle."""
+    update = blas.ssyrk if out.dtype == np.float32 else blas.dsyrk
+    update(-1.0 if subtract else 1.0, factor, beta=1.0, c=out, trans=transposed, lower=1, overwrite_c=1)
+
 
 class HeldColumns(WorkingColumns):
     """Columns copied into one array, row by row."""
@@ -162,13 +202,23 @@ class HeldColumns(WorkingColumns):
 
 
 class StreamedColumns(WorkingColumns):
-    """Columns read from the stack whenever they are needed."""
+    """Columns read from the stack whenever they are needed, kernel by kernel."""
+
+    def __init__(self, gram: Any) -> None:
+        super().__init__(gram)
+        self._kernels: IntArray = np.zeros(0, dtype=np.intp)
+
+    def extend(self, entries: IntArray) -> None:
+        points, kernels = np.divmod(entries, self._gram.n_kernels)
+        super().extend(entries[np.lexsort((points, kernels))])
+        self._kernels = np.unique(self.entries % self._gram.n_kernels)
 
     def apply(self, values: FloatArray) -> FloatArray:
         return self._gram.apply(self.spread(values))
 
     def adjoint(self, vector: FloatArray) -> FloatArray:
-        return self._gram.adjoint(vector).ravel()[self.entries]
+        points, kernels = np.divmod(self.entries, self._gram.n_kernels)
+        return self._gram.adjoint(vector, self._kernels)[points, np.searchsorted(self._kernels, kernels)]
 
     def adjoint_at(self, chosen: IntArray, vector: FloatArray) -> FloatArray:
         return self.adjoint(vector)[chosen]
@@ -177,6 +227,30 @@ class StreamedColumns(WorkingColumns):
         out = np.empty((len(chosen), self._gram.shape[0]))
         _read_columns(self._gram, self.entries[chosen], out)
         return out
+
+    def sums(self, chosen: IntArray, labels: IntArray, values: FloatArray, n_labels: int) -> FloatArray:
+        if n_labels > len(self._kernels):
+            return super().sums(chosen, labels, values, n_labels)
+        # As many sums as kernels (whole-kernel groups): products need no copy of the columns.
+        out = np.empty((n_labels, self._gram.shape[0]))
+        for label in range(n_labels):
+            weights = np.zeros(len(self))
+            weights[chosen[labels == label]] = values[labels == label]
+            out[label] = self.apply(weights)
+        return out
+
+    def add_outer(self, chosen: IntArray, weights: FloatArray, out: npt.NDArray[np.floating]) -> None:
+        points, kernels = np.divmod(self.entries[chosen], self._gram.n_kernels)
+        samples = np.arange(self._gram.shape[0], dtype=np.intp)
+        step = max(1, _BLOCK_BYTES // (8 * len(samples)))
+        for t in np.unique(kernels):
+            here = np.flatnonzero(kernels == t)
+            for first in range(0, len(here), step):
+                part = here[first : first + step]
+                block = self._gram.read(np.array([t], dtype=np.intp), samples, points[part])[0]
+                scaled = np.empty(block.shape, dtype=out.dtype)
+                np.multiply(block, np.sqrt(np.abs(weights[part])), out=scaled, casting="same_kind")
+                _add_gram(scaled.T, weights[part[0]] < 0, 1, out)
 
 
 def _read_columns(gram: Any, entries: IntArray, out: FloatArray) -> None:

@@ -6,7 +6,8 @@ or, with a free bias, the same on the directions with sum d = 0: H d + delta = r
 J the derivative of the proximity operator, on its support S. Two ways: few columns, by the Woodbury
 identity on the square root of J; many columns, by a running n x n sum to which only the columns
 whose factor has changed are added. Factors that change continuously may lag behind by a bounded
-ratio; conjugate gradients on the exact H, preconditioned by the lagging one, make up for it.
+ratio, and the sum is kept in single precision while that suffices: conjugate gradients on the exact
+H, preconditioned by the approximate one, make up for both.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ import numpy as np
 import scipy.linalg
 
 from kernelweave.gram.base import FloatArray, IntArray
-from kernelweave.solvers.mixed_norm.columns import WorkingColumns
+from kernelweave.solvers.mixed_norm.columns import WorkingColumns, add_outer
 from kernelweave.solvers.mixed_norm.jacobian import ProxJacobian
 
 __all__ = ["NewtonSystem"]
 
 _FEW = 0.6  # columns per sample up to which the Woodbury side is cheaper
 _LAG = 2.0 / 3.0  # a factor is refreshed when it is off by more than this part of the larger one
-_EXACT = 1e-12
+_EXACT, _SAME_SCALE = 1e-12, 0.1
 _RESIDUAL, _CG_STEPS = 1e-2, 12
+_SINGLE_FROM = 400  # samples from which single precision pays
 
 Solve = Callable[[FloatArray], FloatArray]
 
@@ -44,10 +46,12 @@ class NewtonSystem:
     def __init__(self, columns: WorkingColumns, n_samples: int) -> None:
         self._columns = columns
         self._n = n_samples
+        self._dtype = np.dtype(np.float32 if n_samples >= _SINGLE_FROM else np.float64)
         self._forget()
 
     def _forget(self) -> None:
-        self._sum = np.zeros((self._n, self._n))
+        # Only the lower triangle is ever written or read.
+        self._sum = np.zeros((self._n, self._n), dtype=self._dtype, order="F")
         self._factors = np.zeros(0)
         self._names: IntArray = np.zeros(0, dtype=np.intp)
         self._sums, self._weights = np.zeros((0, self._n)), np.zeros(0)
@@ -79,26 +83,30 @@ class NewtonSystem:
         numpy.linalg.LinAlgError
             When the system is not numerically positive definite.
         """
-        lagging = False
         if len(jacobian.support) < _FEW * self._n:
             plain = self._woodbury(jacobian, sigma, shift)
-        else:
-            try:
-                plain, lagging = self._factorise(jacobian, sigma, shift)
-            except np.linalg.LinAlgError:
-                # Rounding left over from columns that came and went; once more from nothing.
-                self._forget()
-                plain, lagging = self._factorise(jacobian, sigma, shift)
-        solve = _balancing(plain, self._n) if balanced else plain
-        if not lagging:
-            return solve(rhs)
+            return (_balancing(plain, self._n) if balanced else plain)(rhs)
 
         def times(d: FloatArray) -> FloatArray:
             inner = np.zeros(len(self._columns))
             inner[jacobian.support] = sigma * jacobian.times(self._columns.adjoint_at(jacobian.support, d))
             return self._columns.apply(inner) + shift * d
 
-        return _conjugate_gradients(times, solve, rhs, balanced)
+        try:
+            plain, exact = self._factorise(jacobian, sigma, shift)
+        except np.linalg.LinAlgError:
+            # Single precision, or rounding left over from columns that came and went: once more from nothing.
+            self._dtype = np.dtype(np.float64)
+            self._forget()
+            plain, exact = self._factorise(jacobian, sigma, shift)
+        solve = _balancing(plain, self._n) if balanced else plain
+        if exact:
+            return solve(rhs)
+        direction, converged = _conjugate_gradients(times, solve, rhs, balanced)
+        if not converged and self._dtype == np.float32:
+            self._dtype = np.dtype(np.float64)
+            self._forget()
+        return direction
 
     def _woodbury(self, jacobian: ProxJacobian, sigma: float, shift: FloatArray) -> Solve:
         root = self._columns.rows(jacobian.support)
@@ -125,20 +133,24 @@ class NewtonSystem:
         return self._columns.sums(jacobian.support, jacobian.groups, jacobian.direction, len(jacobian.along))
 
     def _factorise(self, jacobian: ProxJacobian, sigma: float, shift: FloatArray) -> tuple[Solve, bool]:
-        """Factor of H with lagging factors, and whether any lags."""
+        """Factor of an approximation of H, and whether it is H itself."""
         lagging = self._refresh_columns(jacobian, sigma)
         sums = self._group_sums(jacobian)
         if jacobian.by_pattern:
             self._refresh_groups(jacobian.names, sums, sigma * (jacobian.along - jacobian.group_across()))
-        matrix = self._sum.copy()
+        matrix = self._sum.copy(order="F")
         if len(jacobian.along) and not jacobian.by_pattern:
             # What the lagging sum holds in the direction of a group is replaced by what belongs there.
             held = np.full(len(jacobian.along), np.inf)
             np.minimum.at(held, jacobian.groups, self._factors[jacobian.support])
-            matrix += sums.T @ ((sigma * jacobian.along - held)[:, None] * sums)
+            add_outer(sums, sigma * jacobian.along - held, matrix)
         matrix[np.diag_indices(self._n)] += shift
-        factor = scipy.linalg.cho_factor(matrix.T, lower=False, overwrite_a=True, check_finite=False)
-        return lambda b: scipy.linalg.cho_solve(factor, b, check_finite=False), lagging
+        factor = scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+
+        def solve(b: FloatArray) -> FloatArray:
+            return scipy.linalg.cho_solve(factor, b.astype(self._sum.dtype), check_finite=False).astype(np.float64)
+
+        return solve, not lagging and self._dtype == np.float64
 
     def _refresh_columns(self, jacobian: ProxJacobian, sigma: float) -> bool:
         """Bring the running sum of the columns up to date; whether some factors are left lagging."""
@@ -166,7 +178,7 @@ class NewtonSystem:
         if not both.any():
             return 1.0
         ratio = float(np.median(wanted[both] / have[both]))
-        if abs(ratio - 1.0) <= _EXACT:
+        if abs(ratio - 1.0) <= _SAME_SCALE:
             return 1.0
         self._sum *= ratio
         self._weights = self._weights * ratio
@@ -175,10 +187,7 @@ class NewtonSystem:
     def _add_columns(self, chosen: IntArray, change: FloatArray) -> None:
         for sign in (1.0, -1.0):
             part = np.flatnonzero(sign * change > 0)
-            for piece, rows in self._columns.blocks(chosen[part]):
-                rows *= np.sqrt(np.abs(change[part[piece]]))[:, None]
-                update = rows.T @ rows
-                self._sum += update if sign > 0 else -update
+            self._columns.add_outer(chosen[part], change[part], self._sum)
 
     def _refresh_groups(self, names: IntArray, sums: FloatArray, weights: FloatArray) -> None:
         """Bring the groups' terms (of negative weight) in the running sum up to date."""
@@ -191,10 +200,8 @@ class NewtonSystem:
         ).all(axis=1)
         gone = np.ones(len(self._names), dtype=bool)
         gone[at[same]] = False
-        for rows, factors, sign in ((self._sums[gone], self._weights[gone], 1.0), (sums[~same], weights[~same], -1.0)):
-            if len(rows):
-                scaled = rows * np.sqrt(-factors)[:, None]
-                self._sum += sign * (scaled.T @ scaled)
+        add_outer(self._sums[gone], -self._weights[gone], self._sum)
+        add_outer(sums[~same], weights[~same], self._sum)
         self._names, self._sums, self._weights = names, sums, weights
 
 
@@ -211,8 +218,8 @@ def _balancing(solve: Solve, n: int) -> Solve:
     return balanced
 
 
-def _conjugate_gradients(times: Solve, precondition: Solve, rhs: FloatArray, balanced: bool) -> FloatArray:
-    """Preconditioned conjugate gradients to a loose relative residual, from the preconditioned right-hand side."""
+def _conjugate_gradients(times: Solve, precondition: Solve, rhs: FloatArray, balanced: bool) -> tuple[FloatArray, bool]:
+    """Preconditioned conjugate gradients to a loose relative residual, and whether that was reached."""
 
     def centred(r: FloatArray) -> FloatArray:
         return r - r.mean() if balanced else r
@@ -223,7 +230,7 @@ def _conjugate_gradients(times: Solve, precondition: Solve, rhs: FloatArray, bal
     direction, previous = np.zeros_like(rhs), 0.0
     for _ in range(_CG_STEPS):
         if float(np.linalg.norm(residual)) <= enough:
-            break
+            return x, True
         z = precondition(residual)
         product = float(residual @ z)
         direction = z + (product / previous if previous > 0 else 0.0) * direction
@@ -232,4 +239,4 @@ def _conjugate_gradients(times: Solve, precondition: Solve, rhs: FloatArray, bal
         x = x + step * direction
         residual = residual - step * centred(image)
         previous = product
-    return x
+    return x, float(np.linalg.norm(residual)) <= enough
