@@ -122,11 +122,12 @@ class GramStack(ABC):
         columns = coefficients[:, used]
         return np.concatenate([np.einsum("krc,ck->r", self.read(used, rows), columns) for rows in self._blocks()])
 
-    def adjoint(self, vector: FloatArray) -> FloatArray:
-        """``(K_t' v)_t``: (n_rows,) -> (n_cols, m)."""
-        result = np.zeros((self.shape[1], self.n_kernels))
+    def adjoint(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
+        """``(K_t' v)_t``: (n_rows,) -> (n_cols, m), or (n_cols, len(kernels)) for some of the kernels."""
+        chosen = self._all if kernels is None else kernels
+        result = np.zeros((self.shape[1], len(chosen)))
         for rows in self._blocks():
-            result += np.einsum("krc,r->ck", self.read(self._all, rows), vector[rows])
+            result += np.einsum("krc,r->ck", self.read(chosen, rows), vector[rows])
         return result
 
     def quadratic_forms(self, block: FloatArray) -> FloatArray:
