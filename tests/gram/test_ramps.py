@@ -97,3 +97,21 @@ def test_blocks_off_the_diagonal_are_refused(pair):
     stack, _, _ = pair
     with pytest.raises(ValueError, match="symmetric"):
         stack.restrict(np.array([0]), np.array([1]))
+
+
+@pytest.mark.parametrize("name", ["shared", "groups", "anchored"])
+def test_transformed_features_are_one_linear_kernel(name):
+    cells, m = CASES[name]
+    stack, mu = RampStack(cells, m), RNG.random(m)
+    eye = np.eye(cells.n_coefficients)
+    Z = np.stack([stack.forward(c) for c in eye], axis=1)
+    d = cells.feature_of.max() + 1
+    phi = np.stack([(Z * mu[cells.kernel_of] * cells.signs)[:, cells.feature_of == f].sum(axis=1) for f in range(d)], 1)
+    linear = stack.transformed(mu)
+    np.testing.assert_allclose(linear.combine(np.ones(1)), phi @ phi.T, atol=1e-13)
+    v, w = RNG.random(N), RNG.normal(size=d)
+    np.testing.assert_allclose(linear.feature_gram(v), phi.T * v @ phi, atol=1e-13)
+    np.testing.assert_allclose(linear.forward(w), stack.forward(mu[cells.kernel_of] * stack.to_columns(w)), atol=1e-13)
+    np.testing.assert_allclose(
+        linear.backward(v), stack.by_feature(mu[cells.kernel_of] * stack.backward(v)), atol=1e-13
+    )

@@ -120,7 +120,7 @@ def test_duplicate_entries_count_once():
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.floats(-5, 5), min_size=2, max_size=6, unique=True),
-    st.lists(st.floats(0, 1), min_size=5, max_size=5),
+    st.lists(st.floats(0, 1), min_size=6, max_size=6),
     st.booleans(),
 )
 def test_phi_never_decreases(knots, weights, anchored):

@@ -20,7 +20,7 @@ __all__ = ["DirectedRampStack"]
 
 
 class DirectedRampStack(RampStack):
-    """Ramp kernels with the coefficients of some columns restricted to one sign.
+    """Ramp kernels with the coefficients of some features restricted to one sign.
 
     Parameters
     ----------
@@ -28,13 +28,15 @@ class DirectedRampStack(RampStack):
         Samples as positions on the ramps.
     n_kernels : int
         Number of ramp kernels.
-    directions : ndarray of shape (rank,)
-        +1 or -1 where a coefficient must have this sign, 0 where it may have any.
+    feature_directions : ndarray of shape (n_features,)
+        +1 or -1 where scores must increase or decrease with the feature, 0 where they may do either.
 
     Attributes
     ----------
-    directions : ndarray of shape (rank,)
+    feature_directions : ndarray of shape (n_features,)
         As given.
+    directions : ndarray of shape (rank,)
+        Sign that each coefficient must have, or 0.
 
     Examples
     --------
@@ -45,13 +47,14 @@ class DirectedRampStack(RampStack):
     (array([4.]), array([0.]))
     """
 
-    def __init__(self, cells: RampCells, n_kernels: int, directions: FloatArray) -> None:
+    def __init__(self, cells: RampCells, n_kernels: int, feature_directions: FloatArray) -> None:
         super().__init__(cells, n_kernels)
-        self.directions = directions
+        self.feature_directions = feature_directions
+        self.directions = feature_directions[cells.feature_of] * cells.signs
 
     def restrict(self, rows: IntArray, cols: IntArray | None = None) -> DirectedRampStack:
         """Stack of the symmetric blocks; ``cols`` must equal ``rows``."""
-        return DirectedRampStack(super().restrict(rows, cols).cells, self.n_kernels, self.directions)
+        return DirectedRampStack(super().restrict(rows, cols).cells, self.n_kernels, self.feature_directions)
 
     def backward(self, vector: FloatArray) -> FloatArray:
         """``P(Z'v)``: (n,) -> (rank,)."""

@@ -14,7 +14,7 @@ from numba import njit
 
 from kernelweave.gram.base import FloatArray, IntArray
 
-__all__ = ["SlotArray", "gather", "hat_gram", "prefix_tables", "ramp_lengths", "scatter", "suffix_sums"]
+__all__ = ["SlotArray", "gather", "hat_gram", "interpolate", "prefix_tables", "ramp_lengths", "scatter", "suffix_sums"]
 
 SlotArray = npt.NDArray[np.int32]
 
@@ -117,6 +117,25 @@ def ramp_lengths(
 
 
 @njit(cache=True)
+def interpolate(
+    indptr: IntArray, slots: SlotArray, positions: FloatArray, offsets: IntArray, tables: FloatArray
+) -> FloatArray:
+    """The interpolated table of every entry."""
+    n, dense = len(indptr) - 1, len(slots) == 0
+    values = np.empty(len(positions))
+    for i in range(n):
+        first = np.uint64(indptr[i])
+        for e in range(first, np.uint64(indptr[i + 1])):
+            s = e - first if dense else np.uint64(slots[e])
+            lowest = offsets[s]
+            p = positions[e]
+            cell = min(max(np.int64(p), 0), offsets[s + _ONE] - lowest - 1)
+            at = np.uint64(lowest + cell) + s
+            values[e] = tables[at] + (p - cell) * (tables[at + _ONE] - tables[at])
+    return values
+
+
+@njit(cache=True)
 def hat_gram(
     indptr: IntArray, slots: SlotArray, positions: FloatArray, offsets: IntArray, weights: FloatArray
 ) -> FloatArray:
@@ -149,9 +168,10 @@ def hat_gram(
                 at[m], height[m] = np.uint64(lowest + cell), p - cell
                 m += _ONE
         for a in range(m):
-            scaled, row = weight * height[a], result[at[a]]
+            scaled, row = weight * height[a], at[a]
             for b in range(a + _ONE):
-                row[at[b]] += scaled * height[b]
+                # Lower triangle, in whatever order the entries come.
+                result[max(row, at[b]), min(row, at[b])] += scaled * height[b]
     _sum_ramps(result, offsets)
     return result
 

@@ -11,7 +11,15 @@ import scipy.sparse
 
 from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.gram.features import FeatureStack
-from kernelweave.gram.ramp_loops import gather, hat_gram, prefix_tables, ramp_lengths, scatter, suffix_sums
+from kernelweave.gram.ramp_loops import (
+    gather,
+    hat_gram,
+    interpolate,
+    prefix_tables,
+    ramp_lengths,
+    scatter,
+    suffix_sums,
+)
 from kernelweave.kernels.ramps import RampCells
 
 __all__ = ["RampStack"]
@@ -64,6 +72,34 @@ class RampStack(FeatureStack):
 
     def forward(self, coefficients: FloatArray) -> FloatArray:
         return gather(*self._entries, prefix_tables(coefficients, self.cells.offsets))
+
+    def by_feature(self, coefficients: FloatArray) -> FloatArray:
+        """Sum coefficients within each feature, as a function of phi counts them: (rank,) -> (n_features,)."""
+        cells = self.cells
+        n_features = int(cells.feature_of.max()) + 1
+        sums = np.bincount(cells.feature_of, weights=cells.signs * coefficients, minlength=n_features)
+        return sums.astype(np.float64, copy=False)
+
+    def to_columns(self, by_feature: FloatArray) -> FloatArray:
+        """A weight for each feature on all its columns, the adjoint of `by_feature`: (n_features,) -> (rank,)."""
+        return by_feature[self.cells.feature_of] * self.cells.signs
+
+    def transformed(self, weights: FloatArray) -> RampStack:
+        """One linear kernel on the transformed features ``phi(x_f) = sum_j weights_j phi_j(x_f)``.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (m,)
+            Ramp weights.
+        """
+        cells = self.cells
+        tables = prefix_tables(weights[self.kernel_of] * cells.signs, cells.offsets)
+        phi = interpolate(*self._entries, tables)
+        owner = cells.feature_of[np.minimum(cells.offsets[:-1], len(cells.feature_of) - 1)]
+        slots = owner[cells.slots].astype(np.int32) if len(cells.slots) else cells.slots
+        d = int(cells.feature_of.max()) + 1
+        columns = np.arange(d + 1), np.zeros(d, dtype=np.intp), np.arange(d), np.ones(d)
+        return RampStack(RampCells(cells.indptr, slots, phi, *columns), 1)
 
     def columns(self, kernel: int, rows: IntArray | None = None) -> scipy.sparse.csr_array:
         """The sparse matrix Z_j of one ramp, shape (n_rows, n_slots)."""

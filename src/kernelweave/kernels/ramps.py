@@ -13,7 +13,7 @@ anchored, phi_j(x) - phi_j(0). That shifts every score by a constant, which the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ __all__ = ["RampCells", "Ramps", "canonical_csr", "linear_cells"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+_Columns = tuple[IntArray, IntArray, IntArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class RampCells:
         Where the coefficients of each slot begin.
     kernel_of : ndarray of shape (offsets[-1],), dtype intp
         Which ramp kernel each coefficient belongs to.
+    feature_of : ndarray of shape (offsets[-1],), dtype intp
+        Which feature each coefficient belongs to.
+    signs : ndarray of shape (offsets[-1],)
+        -1 where the ramp counts downwards from zero (anchored ramps below zero), else 1.
     """
 
     indptr: IntArray
@@ -52,6 +57,8 @@ class RampCells:
     positions: FloatArray
     offsets: IntArray
     kernel_of: IntArray
+    feature_of: IntArray
+    signs: FloatArray
 
     @property
     def n_samples(self) -> int:
@@ -80,7 +87,7 @@ class RampCells:
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         entries = np.repeat(self.indptr[rows] - indptr[:-1], counts) + np.arange(indptr[-1])
         slots = self.slots[entries] if len(self.slots) else self.slots
-        return RampCells(indptr, slots, self.positions[entries], self.offsets, self.kernel_of)
+        return replace(self, indptr=indptr, slots=slots, positions=self.positions[entries])
 
 
 @dataclass(frozen=True)
@@ -159,15 +166,14 @@ class Ramps:
         if self.anchored:
             return self._anchored_cells(canonical_csr(X))
         counts = np.diff(self.offsets)[self.groups]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        kernel_of = _ranges(self.offsets[self.groups], counts)
+        columns = _columns(counts, _ranges(self.offsets[self.groups], counts))
         n, d = X.shape
         if not sparse:
             indptr = np.arange(0, n * d + 1, d, dtype=np.intp) if d else np.zeros(n + 1, dtype=np.intp)
-            return RampCells(indptr, np.empty(0, np.int32), self._dense_positions(X).ravel(), offsets, kernel_of)
+            return RampCells(indptr, np.empty(0, np.int32), self._dense_positions(X).ravel(), *columns)
         X = canonical_csr(X)
         positions = self._entries(X.data, X.indices, lambda g, x: np.interp(x, self.knots[g], _counts(self.knots[g])))
-        return _sparse_cells(positions, X.indices, X.indptr, (n, d), offsets, kernel_of)
+        return _sparse_cells(positions, X.indices, X.indptr, (n, d), columns)
 
     def _dense_positions(self, X: FloatArray) -> FloatArray:
         if len(self.knots) == 1:
@@ -198,15 +204,14 @@ class Ramps:
         n, d = X.shape
         above, below = self._sides()
         counts = np.concatenate([np.diff(self.offsets)[self.groups] - below[self.groups], below[self.groups]])
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         first = np.concatenate([(self.offsets[:-1] + below)[self.groups], (self.offsets[:-1] + below - 1)[self.groups]])
         direction = np.repeat([1, -1], [d, d])
-        kernel_of = _ranges(first, counts, direction)
+        columns = _columns(counts, _ranges(first, counts, direction), d)
         signed = self._entries(
             X.data, X.indices, lambda g, x: np.interp(x, self.knots[g], _counts(self.knots[g])) - above[g]
         )
         slots = np.where(signed < 0, X.indices + d, X.indices)
-        return _sparse_cells(np.abs(signed), slots, X.indptr, (n, 2 * d), offsets, kernel_of)
+        return _sparse_cells(np.abs(signed), slots, X.indptr, (n, 2 * d), columns)
 
     def _sides(self) -> tuple[FloatArray, IntArray]:
         """Position of zero in each group, and the number of ramps below it."""
@@ -254,14 +259,13 @@ def linear_cells(X: Any) -> RampCells:
         Finite values.
     """
     n, d = X.shape
-    offsets, kernel_of = np.arange(d + 1, dtype=np.intp), np.zeros(d, dtype=np.intp)
+    columns = _columns(np.ones(d, dtype=np.intp), np.zeros(d, dtype=np.intp))
     if scipy.sparse.issparse(X):
         X = canonical_csr(X)
-        return _sparse_cells(X.data, X.indices, X.indptr, (n, d), offsets, kernel_of)
+        return _sparse_cells(X.data, X.indices, X.indptr, (n, d), columns)
     indptr = np.arange(0, n * d + 1, d, dtype=np.intp)
-    return RampCells(
-        indptr, np.empty(0, np.int32), np.ascontiguousarray(X, dtype=np.float64).ravel(), offsets, kernel_of
-    )
+    values = np.ascontiguousarray(X, dtype=np.float64).ravel()
+    return RampCells(indptr, np.empty(0, np.int32), values, *columns)
 
 
 def canonical_csr(X: Any) -> Any:
@@ -285,16 +289,20 @@ def _ranges(first: IntArray, counts: IntArray, direction: IntArray | int = 1) ->
     return (np.repeat(first, counts) + signs * within).astype(np.intp)
 
 
+def _columns(counts: IntArray, kernel_of: IntArray, n_features: int | None = None) -> _Columns:
+    """Offsets, kernels, features and signs of the coefficients; slots beyond ``n_features`` are lower sides."""
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+    slot_of = np.repeat(np.arange(len(counts), dtype=np.intp), counts)
+    if n_features is None:
+        return offsets, kernel_of, slot_of, np.ones(len(slot_of))
+    return offsets, kernel_of, slot_of % n_features, np.where(slot_of < n_features, 1.0, -1.0)
+
+
 def _sparse_cells(
-    positions: FloatArray,
-    slots: IntArray,
-    indptr: IntArray,
-    shape: tuple[int, int],
-    offsets: IntArray,
-    kernel_of: IntArray,
+    positions: FloatArray, slots: IntArray, indptr: IntArray, shape: tuple[int, int], columns: _Columns
 ) -> RampCells:
     """Entries sorted by slot within each sample, those on no ramp left out."""
     entries = scipy.sparse.csr_array((positions.copy(), slots.copy(), indptr.copy()), shape=shape)
     entries.sum_duplicates()
     entries.eliminate_zeros()
-    return RampCells(entries.indptr.astype(np.intp), entries.indices.astype(np.int32), entries.data, offsets, kernel_of)
+    return RampCells(entries.indptr.astype(np.intp), entries.indices.astype(np.int32), entries.data, *columns)
