@@ -9,6 +9,7 @@ from kernelweave.problems.psd_margin import PSDMarginProblem
 from kernelweave.solvers import psd_subspace
 from kernelweave.solvers.psd_primal_dual import solve_psd_primal_dual
 from kernelweave.solvers.psd_subspace import solve_psd_subspace
+from kernelweave.solvers.semidefinite import growing
 from kernelweave.testing import check_solver
 
 N = 24
@@ -24,8 +25,8 @@ SOLVERS = [solve_psd_subspace, solve_psd_primal_dual]
 @pytest.fixture(autouse=True)
 def _grow_from_few_directions(monkeypatch):
     monkeypatch.setattr(psd_subspace, "_SMALL_RANK", 4)
-    monkeypatch.setattr(psd_subspace, "_FREE", 2)
-    monkeypatch.setattr(psd_subspace, "_PER_KERNEL", 1)
+    monkeypatch.setattr(growing, "_FREE", 2)
+    monkeypatch.setattr(growing, "_PER_KERNEL", 1)
 
 
 def psd_problem(margin, labels=LABELS):

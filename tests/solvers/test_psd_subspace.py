@@ -10,6 +10,7 @@ from kernelweave.solvers import psd_subspace
 from kernelweave.solvers.driver import Status, run
 from kernelweave.solvers.psd_primal_dual import solve_psd_primal_dual
 from kernelweave.solvers.psd_subspace import solve_psd_subspace
+from kernelweave.solvers.semidefinite.whole import solve_whole
 
 N, N_TR = 160, 128
 RNG = np.random.default_rng(2)
@@ -97,14 +98,13 @@ def test_candidates_within_a_round_claim_no_more_than_the_last_look():
 
 def test_low_ranks_go_to_the_whole_cone(monkeypatch):
     called = []
-    monkeypatch.setattr(
-        psd_subspace, "solve_psd_primal_dual", lambda *given: called.append(given) or solve_psd_primal_dual(*given)
-    )
+    monkeypatch.setattr(psd_subspace, "solve_whole", lambda setting: called.append(setting) or solve_whole(setting))
     factors = [X[:, :3], X[:, 2:], X[:, :1] * X]
     stack = FactorStack(factors)
     problem = PSDMarginProblem(Y[None], np.full(N_TR, 1.0), np.zeros(N_TR), stack.traces(), float(N))
     assert run(solve_psd_subspace, problem, stack, tol=1e-6).status is Status.OPTIMAL
-    assert len(called) == 1
+    (setting,) = called
+    assert len(setting.face.pivots) == 16
 
 
 def test_inseparable_labels_are_recognised(monkeypatch):

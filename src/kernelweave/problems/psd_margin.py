@@ -18,35 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.gram.checks import is_positive_semidefinite
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
+from kernelweave.problems.cone import ConeDual, inverse_root, mixed_until_semidefinite
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, feasible_dual
 
-__all__ = ["ConeDual", "PSDMarginProblem", "inverse_root"]
+__all__ = ["PSDMarginProblem"]
 
-# Shares of the uniform weights that are tried to make a slightly indefinite combination feasible.
-_MIXTURES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-# Squared relative size below which a combination of kernels counts as zero: inner products
-# of matrices are exact to about 1e-16, so smaller combinations are rounding.
-_DEPENDENT = 1e-13
 _REPAIRS = 4  # rounds of meeting the equations and entering the cone
-
-
-@dataclass(frozen=True)
-class ConeDual:
-    """A positive semidefinite matrix ``Z = basis core basis'``.
-
-    Parameters
-    ----------
-    basis : ndarray of shape (n, p)
-        Any vectors.
-    core : ndarray of shape (p, p)
-        Symmetric; negative eigenvalues are clipped where it is judged.
-    """
-
-    basis: FloatArray
-    core: FloatArray
 
 
 @dataclass(frozen=True)
@@ -64,6 +43,7 @@ class PSDMarginProblem(MarginProblem):
     Examples
     --------
     >>> from kernelweave.gram.dense import DenseStack
+    >>> from kernelweave.problems.cone import ConeDual
     >>> y = np.array([[1.0, -1.0]])
     >>> gram = DenseStack([np.eye(2), np.ones((2, 2))])
     >>> problem = PSDMarginProblem(y, np.full(2, np.inf), np.zeros(2), np.full(2, 2.0), 2.0)
@@ -128,14 +108,10 @@ class PSDMarginProblem(MarginProblem):
         if violation > FEASIBILITY_TOLERANCE:
             return None, violation
         weights = weights * (self.budget / cost)
-        kernel_cost = self.kernel_part(weights) @ self.prices
-        uniform = weights.copy()
-        uniform[: len(self.prices)] = kernel_cost / (len(self.prices) * self.prices)
-        for share in _MIXTURES:
-            mixture = (1.0 - share) * weights + share * uniform
-            if is_positive_semidefinite(gram.combine(self.kernel_part(mixture)), gram.dtype):
-                return mixture, violation + share
-        return None, float("inf")
+        mu, share = mixed_until_semidefinite(gram, self.kernel_part(weights), self.prices)
+        if mu is None:
+            return None, float("inf")
+        return np.concatenate([mu, weights[len(mu) :]]), violation + share
 
     def _judge_pair(self, gram: Any, alpha: FloatArray | None, cone: ConeDual | None) -> tuple[float, float]:
         """Lower bound and violation of dual variables with a multiplier of the cone."""
@@ -179,25 +155,6 @@ class PSDMarginProblem(MarginProblem):
         if self.learns_ridge:
             forms = np.append(forms, float(self.ridge @ (alpha**2).sum(axis=0)))
         return self.dual_value(alpha, forms)
-
-
-def inverse_root(inner: FloatArray) -> FloatArray:
-    """Orthonormal combinations of m matrices, blind to combinations that are rounding.
-
-    Parameters
-    ----------
-    inner : ndarray of shape (m, m)
-        Inner products ``<K_i, K_j>``.
-
-    Returns
-    -------
-    ndarray of shape (m, r)
-        T with ``T' inner T = I``, r the numerical dimension of the span; ``T T'`` is a generalised inverse.
-    """
-    sizes = np.sqrt(np.maximum(np.diagonal(inner), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(inner / np.outer(sizes, sizes))
-    kept = values > _DEPENDENT * len(inner) * values[-1]
-    return vectors[:, kept] / (sizes[:, None] * np.sqrt(values[kept]))
 
 
 def _spread(needed: FloatArray, given: FloatArray, root: FloatArray) -> FloatArray:

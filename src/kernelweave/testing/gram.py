@@ -21,9 +21,9 @@ def check_gram_stack(stack: GramStack, reference: npt.NDArray[Any], *, rtol: flo
 
     Every method is compared with the same operation on dense matrices: reading blocks, combining
     (with weights of either sign, and none), products with vectors and blocks, inner products of the
-    matrices, ``apply`` and ``adjoint``, restricted stacks. Where the reference is symmetric: products at a support, quadratic forms,
-    traces, diagonals; where it is positive semidefinite too, shifted solves. All results must
-    be float64, whatever the storage, and nothing may be written but ``out``.
+    matrices, ``apply`` and ``adjoint``, restricted stacks. Where the reference is symmetric: products at a
+    support, quadratic forms, traces, diagonals; where it is positive semidefinite too, shifted solves.
+    All results must be float64, whatever the storage, and nothing may be written but ``out``.
 
     Parameters
     ----------

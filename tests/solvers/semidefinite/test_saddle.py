@@ -5,7 +5,8 @@ import pytest
 
 from kernelweave.gram.dense import DenseStack
 from kernelweave.problems.base import Candidate
-from kernelweave.problems.psd_margin import ConeDual, PSDMarginProblem
+from kernelweave.problems.cone import ConeDual
+from kernelweave.problems.psd_margin import PSDMarginProblem
 from kernelweave.solvers.semidefinite.saddle import Saddle
 
 N, M = 12, 3

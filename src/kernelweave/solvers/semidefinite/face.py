@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from kernelweave.gram.base import FloatArray, IntArray
-from kernelweave.problems.psd_margin import inverse_root
+from kernelweave.problems.cone import inverse_root
 
 __all__ = ["Face", "face_floors", "find_face", "span_of"]
 
