@@ -10,6 +10,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # Read now: tests of the data folder set this variable for themselves.
 GIVEN = os.environ.get("KERNELWEAVE_DATA")
+# The matrices here are small: threads cost more than they bring, many times more on a busy machine.
+# Before numpy is loaded, which reads them once.
+for library in ("OPENBLAS", "MKL", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

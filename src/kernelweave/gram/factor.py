@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.gram.woodbury import low_rank_solve
 
 __all__ = ["FactorStack"]
 
@@ -126,28 +126,12 @@ class FactorStack(GramStack):
     def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Solve with ``sum_i weights_i K_i + diag(diagonal)``: Woodbury where the rank is below n.
 
-        The weights must be nonnegative. Woodbury subtracts nearly equal numbers where the shift is
-        small, so each solution is refined once against the residual of the system itself.
+        The weights must be nonnegative.
         """
         features = self.features(weights)
         if features.shape[1] >= self.shape[0]:
             return super().shifted_solve(weights, diagonal)
-        scaled = features / diagonal[:, None]
-        inner = features.T @ scaled
-        inner[np.diag_indices_from(inner)] += 1.0
-        factor = scipy.linalg.cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
-
-        def once(rhs: FloatArray) -> FloatArray:
-            part = (rhs.T / diagonal).T
-            projected = scipy.linalg.cho_solve(factor, features.T @ part, check_finite=False)
-            return part - scaled @ projected
-
-        def solve(rhs: FloatArray) -> FloatArray:
-            solution = once(rhs)
-            residual = rhs - (features @ (features.T @ solution) + (solution.T * diagonal).T)
-            return solution + once(residual)
-
-        return solve
+        return low_rank_solve(features, diagonal)
 
 
 def _as_columns(factor: npt.NDArray[Any]) -> npt.NDArray[Any]:

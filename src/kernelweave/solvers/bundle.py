@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.svm import feasible_dual
+from kernelweave.solvers.bundle_bounds import Bounds, Evaluation
 from kernelweave.solvers.bundle_qp import solve_bundle_qp
 from kernelweave.solvers.curvature import Curvature, free_curvature
 from kernelweave.solvers.ray import unbounded_direction
@@ -34,7 +34,6 @@ from kernelweave.solvers.smo import solve_smo
 __all__ = ["solve_bundle"]
 
 _MAX_STEPS = 500
-_MAX_PLANES = 40
 _FIRST_TOLERANCE = 0.1  # of the SVM, in units of the margin
 _TIGHTEST = 1e-12
 _FRESH_BELOW = 1e-6
@@ -42,9 +41,6 @@ _FIRST_ACCURACY, _INNER = 1e-4, 0.01  # SVM gap: of the value at first, then of 
 _COARSE_BELOW = 400  # samples from which a coarse start pays
 _COARSE_GAP = 3e-2
 _EARLY_GAP, _EARLY_FREE = 5e-2, 1000  # subsample the Hessian before this gap, to this many samples
-_MATTERS = 0.5  # share of the largest quadratic form from which a kernel without weight is watched
-_NEARLY_DONE = 1e-5  # predicted relative decrease of the last steps
-_LOOK_AGAIN = 1e-3  # decrease of the gap after which all kernels are looked at again
 _ENOUGH = 0.05  # share of the predicted decrease that moves the centre
 _NEGLIGIBLE = 1e-9  # share of the largest weight below which a weight is zero
 _MAX_IDLE = 40  # steps without a smaller gap after which rounding has won
@@ -52,31 +48,16 @@ _VALUE_NOISE = 1e-12  # relative accuracy of function values
 _PAIR_STEPS = 300  # SMO steps per sample before a hard margin is examined for separability
 
 
-@dataclass(frozen=True)
-class _Evaluation:
-    """An SVM solution at one x: signed dual variables and gradients (k, n), bounds of f(x)."""
-
-    x: FloatArray
-    beta: FloatArray
-    gradient: FloatArray
-    upper: float
-    lower: float
-
-    @property
-    def inner_gap(self) -> float:
-        return self.upper - self.lower
-
-
 @dataclass
 class _Centre:
     """The best point so far, with the model's metric around it."""
 
-    point: _Evaluation
+    point: Evaluation
     kernels: IntArray  # the curvature is known for these
     curvatures: list[Curvature]
     predicted: float = 0.0
 
-    def accepts(self, point: _Evaluation) -> bool:
+    def accepts(self, point: Evaluation) -> bool:
         """Whether a point is the better centre; where values differ by rounding only, the newer step is."""
         noise = _VALUE_NOISE * abs(self.point.upper)
         return point.upper <= self.point.upper - _ENOUGH * self.predicted + noise
@@ -89,93 +70,6 @@ class _Centre:
         result = np.zeros((len(working), len(working)))
         result[np.ix_(known, known)] = total[np.ix_(at[known], at[known])]
         return result
-
-
-class _Bounds:
-    """Best upper and lower bound seen, the planes below f, and the kernels they are known for."""
-
-    def __init__(self, problem: MarginProblem) -> None:
-        self.problem = problem
-        self.unit = problem.budget / problem.all_prices
-        self.working = np.arange(len(problem.all_prices), dtype=np.intp)
-        self.constants: list[float] = []
-        self.slopes: list[FloatArray] = []
-        self.alphas: list[FloatArray] = []
-        self.upper, self.lower = float("inf"), -float("inf")
-        self.sure_lower = -float("inf")
-        self.sure_alpha: FloatArray | None = None
-        self.gap_when_full = float("inf")
-        self.best: _Evaluation | None = None
-        self.dual_alpha: FloatArray | None = None
-
-    def record(self, point: _Evaluation, q: FloatArray, *, full: bool) -> None:
-        """Keep the better bounds and the plane of an SVM solution.
-
-        ``q`` holds its quadratic forms with the working kernels, NaN elsewhere; with ``full`` all of them.
-        """
-        if self.best is None or point.upper < self.upper:
-            self.upper, self.best = point.upper, point
-        alpha = np.abs(point.beta)
-        self.constants.append(2.0 * float(alpha.sum()) - float((alpha**2 @ self.problem.fixed_ridge).sum()))
-        self.slopes.append(q)
-        self.alphas.append(alpha)
-        for kept in (self.constants, self.slopes, self.alphas):
-            del kept[:-_MAX_PLANES]
-        if full:
-            self.choose_working(point.x, q)
-            # A bound that did not know every kernel was a hope; fall back on the last one that did.
-            self.lower, self.dual_alpha = self.sure_lower, self.sure_alpha
-        self.offer(alpha, q)
-        if full:
-            self.gap_when_full = self.gap
-
-    def choose_working(self, x: FloatArray, q: FloatArray) -> None:
-        """Watch the kernels with weight at the next x, and those whose quadratic form is near the largest.
-
-        A kernel far below has no weight near the optimum; the next full look, and the
-        certificate, would tell. Planes that do not know all of them are dropped.
-        """
-        known_forms = np.where(np.isnan(q), 0.0, q)
-        matters = (x > 0) | (known_forms >= _MATTERS * known_forms.max())
-        if self.problem.learns_ridge:
-            matters[-1] = True
-        self.working = np.flatnonzero(matters).astype(np.intp)
-        known = [bool(np.isfinite(slope[self.working]).all()) for slope in self.slopes]
-        self.constants = list(compress(self.constants, known))
-        self.slopes = list(compress(self.slopes, known))
-        self.alphas = list(compress(self.alphas, known))
-
-    def offer(self, alpha: FloatArray, q: FloatArray) -> None:
-        """Lower bound from dual variables and an upper bound q of their quadratic forms."""
-        forms = np.where(np.isnan(q), 0.0, q) / self.unit
-        scale, total, curvature = self.problem.best_scale(alpha, forms)
-        value = 2.0 * scale * total - scale**2 * curvature
-        if value > self.lower:
-            self.lower, self.dual_alpha = value, scale * alpha
-        if value > self.sure_lower and np.isfinite(q).all():
-            self.sure_lower, self.sure_alpha = value, scale * alpha
-
-    def offer_mixture(self, multipliers: FloatArray) -> None:
-        """The convex mixture of the planes' solutions: its quadratic forms are at most the mixed ones."""
-        share = multipliers / multipliers.sum()
-        self.offer(np.tensordot(share, np.array(self.alphas), axes=1), share @ np.array(self.slopes))
-
-    @property
-    def gap(self) -> float:
-        """Absolute gap, as far as the working kernels tell."""
-        return self.upper - self.lower
-
-    def wants_full_look(self, predicted: float) -> bool:
-        """Whether to look at all kernels next: enough has changed since, or little is left to gain."""
-        nearly_done = predicted < _NEARLY_DONE * abs(self.upper) and self.gap < 0.1 * self.gap_when_full
-        return nearly_done or not self.gap > _LOOK_AGAIN * self.gap_when_full
-
-    def candidate(self) -> Candidate:
-        if self.best is None or not np.isfinite(self.upper):
-            return Candidate(alpha=None if self.best is None else np.abs(self.best.beta))
-        weights = self.best.x * self.unit
-        relative = self.gap / max(abs(self.upper), np.finfo(float).tiny)
-        return Candidate(weights, np.abs(self.best.beta), gap=relative, dual_alpha=self.dual_alpha)
 
 
 class _Oracle:
@@ -193,7 +87,7 @@ class _Oracle:
         self.K = self.gram.combine(self.problem.kernel_part(x * self.unit), out=self.K)
         self.ridge = self.problem.ridge_at(x * self.unit)
 
-    def evaluate(self, beta: FloatArray, allowance: float) -> _Evaluation:
+    def evaluate(self, beta: FloatArray, allowance: float) -> Evaluation:
         """Solve the SVMs at x until their own gap is within the allowance (a share of it when below 1)."""
         point = self._solve(beta)
         while point.inner_gap > max(allowance, 1e-13 * abs(point.upper)) and self.tolerance > _TIGHTEST:
@@ -201,7 +95,7 @@ class _Oracle:
             point = self._solve(point.beta, point.gradient)
         return point
 
-    def _solve(self, beta: FloatArray, gradient: FloatArray | None = None) -> _Evaluation:
+    def _solve(self, beta: FloatArray, gradient: FloatArray | None = None) -> Evaluation:
         problem, beta = self.problem, beta.copy()
         limit = _PAIR_STEPS * beta.shape[1] if np.isinf(problem.box).any() else 10_000_000
         known: list[FloatArray | None] = [None] * len(beta)
@@ -216,9 +110,9 @@ class _Oracle:
         scores = problem.labels - self.ridge * beta - gradient
         upper = problem.primal_value(self.x * self.unit, beta, scores)
         dual = 2.0 * beta * problem.labels - beta * scores - self.ridge * beta**2
-        return _Evaluation(self.x, beta, gradient, upper, float(dual.sum()))
+        return Evaluation(self.x, beta, gradient, upper, float(dual.sum()))
 
-    def products(self, point: _Evaluation, kernels: IntArray) -> list[FloatArray]:
+    def products(self, point: Evaluation, kernels: IntArray) -> list[FloatArray]:
         """``K_i beta`` at the support in units of the budget, for the kernels named; one array a column."""
         m, result = len(self.problem.prices), []
         for b in point.beta:
@@ -229,7 +123,7 @@ class _Oracle:
             result.append(products)
         return result
 
-    def curvatures(self, point: _Evaluation, products: list[FloatArray], at_most: int | None) -> list[Curvature]:
+    def curvatures(self, point: Evaluation, products: list[FloatArray], at_most: int | None) -> list[Curvature]:
         """Second-order information of every column at an evaluated point."""
         result = []
         for b, g, d in zip(point.beta, point.gradient, products, strict=True):
@@ -261,7 +155,7 @@ def solve_bundle(
         Best weights so far, their dual variables, and the dual point of the best lower bound.
     """
     x, beta = _start(problem, gram, start, deadline)
-    oracle, bounds = _Oracle(problem, gram), _Bounds(problem)
+    oracle, bounds = _Oracle(problem, gram), Bounds(problem)
     oracle.move_to(x)
     allowance = _FIRST_ACCURACY * float(np.abs(beta).sum()) if beta.any() else float("inf")
     centre: _Centre | None = None
@@ -298,7 +192,7 @@ def solve_bundle(
         oracle.move_to(x)
 
 
-def _step(bounds: _Bounds, centre: _Centre, stretch: float) -> tuple[FloatArray, float]:
+def _step(bounds: Bounds, centre: _Centre, stretch: float) -> tuple[FloatArray, float]:
     """Next x and the decrease the model promises there."""
     working = bounds.working
     size = max(abs(centre.point.upper), np.finfo(float).tiny)

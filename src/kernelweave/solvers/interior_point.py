@@ -30,6 +30,7 @@ __all__ = ["solve_interior_point"]
 _MAX_STEPS = 200
 _TO_BOUNDARY = 0.995
 _FLOOR = 1e-20  # complementarity, relative to the objective, below which a step is rounding only
+_OWN = 0.1  # share of the samples' own terms in the first quadratic forms
 _WORTH_ROUNDING = 1e-2  # gap below which a sparse solution is looked for
 _CLEARLY = 1e-4  # a variable this much smaller than its multiplier is at its bound
 
@@ -228,15 +229,17 @@ def _to_zero(values: FloatArray, change: FloatArray) -> float:
         return float(np.min(-values[falling] / change[falling], initial=1.0))
 
 
-def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray]) -> _Variables:
+def _start(problem: MarginProblem, forms: Callable[[FloatArray], FloatArray], diagonals: FloatArray) -> _Variables:
     positive = problem.labels > 0
     counts = np.where(positive, positive.sum(axis=1, keepdims=True), (~positive).sum(axis=1, keepdims=True))
     alpha = 1.0 / counts
-    q = forms(alpha)
-    scale, _, _ = problem.best_scale(alpha, q)
+    # Class means that coincide make the forms vanish; the samples' own share of them does not.
+    own = diagonals @ (alpha**2).sum(axis=0)
+    scale, _, _ = problem.best_scale(alpha, forms(alpha) + _OWN * own)
     alpha = np.minimum(alpha * scale, 0.5 * problem.box)
     q = forms(alpha) * problem.budget / problem.all_prices
-    t = 1.1 * float(q.max())
+    own = diagonals @ (alpha**2).sum(axis=0) * problem.budget / problem.all_prices
+    t = 1.1 * float((q + _OWN * own).max())
     m, boxed = len(q), np.isfinite(problem.box)
     room = np.where(boxed, problem.box - alpha, 1.0)
     return _Variables(
@@ -276,7 +279,10 @@ def solve_interior_point(
         parts = [problem.forms(beta, gram.support_products(beta)) for beta in problem.labels * alpha]
         return np.sum(parts, axis=0)
 
-    point = _start(problem, forms)
+    diagonals = gram.diagonals()
+    if problem.learns_ridge:
+        diagonals = np.vstack([diagonals, problem.ridge])
+    point = _start(problem, forms, diagonals)
     for _ in range(_MAX_STEPS):
         iteration = _Iteration(problem, gram, point)
         candidate = iteration.candidate()
