@@ -72,8 +72,10 @@ def feasible_weights(draw, problem):
 def feasible_alphas(draw, problem):
     alpha = draw(arrays(np.float64, problem.labels.shape, elements=st.floats(0, 5, allow_subnormal=False)))
     for _ in range(2):  # the first repair of a wild point leaves rounding of the size of what it took away
-        alpha = [feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)]
-    return read_only(np.stack(alpha))
+        alpha = np.stack([feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)])
+        alpha[alpha < 1e-12] = 0.0
+    alpha = np.stack([feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)])
+    return read_only(alpha)
 
 
 problem_and_points = problems().flatmap(
