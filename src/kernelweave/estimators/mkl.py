@@ -19,6 +19,7 @@ from kernelweave.estimators.progress import progress_callback
 from kernelweave.estimators.samples import check_sample_weight, check_samples, stack_samples
 from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.gram.build import build_stack
+from kernelweave.gram.verify import verify_combined_kernel
 from kernelweave.kernels.base import n_samples
 from kernelweave.kernels.entries import resolve_entries
 from kernelweave.kernels.evaluate import freeze_kernels
@@ -252,6 +253,8 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
             shared=self.multiclass == "shared",
             n_jobs=self.n_jobs,
         )
+        for weights in fit.weights:
+            verify_combined_kernel(stack, prepared, weights)
         self._expansion = KernelExpansion(prepared, everything, fit.coefficients, fit.weights, fit.intercept)
         self._store(fit, prepared.names, kept, len(codes))
         if X_unlabeled is not None:

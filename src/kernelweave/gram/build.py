@@ -38,10 +38,13 @@ class PreparedKernels:
         The kernels.
     preparations : list of Preparation
         One each, fitted on the training samples.
+    unverified : tuple of int
+        Kernels whose definiteness is a claim that was not looked at.
     """
 
     named: list[NamedKernel]
     preparations: list[Preparation]
+    unverified: tuple[int, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -193,7 +196,7 @@ def _dense_stack(
     for i, matrix, owned in iter_grams(named, X, check_finite=False):
         name = named[i].name
         check_kernel_matrix(matrix, name)
-        if look or not named[i].kernel.positive_semidefinite:
+        if check_psd or _doubtful(named[i], look):
             check_positive_semidefinite(matrix, name, matrix.dtype)
         preparations[i] = fit_preparation(matrix, name, normalize=normalize, center=center)
         if owned:
@@ -202,4 +205,11 @@ def _dense_stack(
             # Somebody else's memory: borrowed as it is, with the preparation applied on the way.
             matrices[i] = matrix if matrix.dtype == dtype or dtype != np.float32 else matrix.astype(dtype)
             scales[i], shifts[i] = preparations[i].scale, preparations[i].shift
-    return DenseStack(matrices, scales, shifts), PreparedKernels(named, preparations)
+    unverified = () if look else tuple(i for i, member in enumerate(named) if not member.kernel.proven)
+    return DenseStack(matrices, scales, shifts), PreparedKernels(named, preparations, unverified)
+
+
+def _doubtful(member: NamedKernel, cheap: bool) -> bool:
+    """Whether to look at the spectrum before the fit: always without a promise, if cheap without a proof."""
+    kernel = member.kernel
+    return not kernel.positive_semidefinite or (cheap and not kernel.proven)

@@ -44,6 +44,8 @@ class Kernel(BaseEstimator):
     positive_semidefinite : bool
         Every Gram matrix is positive semidefinite. True where it is the user's claim
         (a callable, a given matrix), which whoever relies on it has to check.
+    proven : bool
+        ``positive_semidefinite`` is a theorem for this kernel, not a claim, so nobody needs to check.
     unit_diagonal : bool
         ``k(x, x) = 1`` for every x.
     distance : str or None
@@ -72,6 +74,7 @@ class Kernel(BaseEstimator):
 
     symmetric: bool = True
     positive_semidefinite: bool = True
+    proven: bool = False
     unit_diagonal: bool = False
     distance: str | None = None
     vector_input: bool | None = True
@@ -185,6 +188,11 @@ class _Pair(Kernel):
     def positive_semidefinite(self) -> bool:  # type: ignore[override]
         """Whether both kernels are."""
         return self.left.positive_semidefinite and self.right.positive_semidefinite
+
+    @property
+    def proven(self) -> bool:  # type: ignore[override]
+        """Whether it is a theorem for both."""
+        return self.left.proven and self.right.proven
 
     @property
     def vector_input(self) -> bool | None:  # type: ignore[override]
@@ -306,6 +314,11 @@ class Scaled(Kernel):
     def positive_semidefinite(self) -> bool:  # type: ignore[override]
         """Whether the kernel is, and the factor is not negative."""
         return self.kernel.positive_semidefinite and self.scale >= 0
+
+    @property
+    def proven(self) -> bool:  # type: ignore[override]
+        """Whether it is a theorem for the kernel."""
+        return self.kernel.proven
 
     @property
     def unit_diagonal(self) -> bool:  # type: ignore[override]

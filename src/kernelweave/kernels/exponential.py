@@ -110,6 +110,8 @@ class RBF(ExponentialKernel):
     RBF(gamma=0.125)
     """
 
+    proven = True
+
     distance = "sqeuclidean"
     rules = ("scale", "median")
     _median_multiple = 0.5
@@ -134,5 +136,7 @@ class Laplacian(ExponentialKernel):
     array([[1.   , 0.368],
            [0.368, 1.   ]])
     """
+
+    proven = True
 
     distance = "manhattan"

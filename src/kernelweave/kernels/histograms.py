@@ -37,6 +37,8 @@ class ChiSquared(ExponentialKernel):
            [0.135, 1.   ]])
     """
 
+    proven = True
+
     distance = "chi2"
 
 
@@ -59,6 +61,8 @@ class HistogramIntersection(Kernel):
     array([[3., 2.],
            [2., 4.]])
     """
+
+    proven = True
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """Sums of the smaller counts."""

@@ -25,6 +25,8 @@ class Linear(Kernel):
            [2., 1.]])
     """
 
+    proven = True
+
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """``X Y'``."""
         left, right = as_pair(X, Y)
@@ -61,6 +63,8 @@ class Cosine(Kernel):
            [0.6, 1. , 0. ],
            [0. , 0. , 0. ]])
     """
+
+    proven = True
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """Inner products of the normalised samples."""
@@ -116,6 +120,8 @@ class Polynomial(Kernel):
     array([[ 4.,  9.],
            [ 9., 25.]])
     """
+
+    proven = True
 
     def __init__(self, degree: int = 2, *, gamma: float | str = 1.0, coef0: float = 1.0) -> None:
         self.degree = degree
