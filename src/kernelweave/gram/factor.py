@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.gram.features import FeatureStack
 from kernelweave.gram.woodbury import low_rank_solve
 
 __all__ = ["FactorStack"]
 
 
-class FactorStack(GramStack):
+class FactorStack(FeatureStack):
     """Kernels given by their factors.
 
     Parameters
@@ -34,8 +35,8 @@ class FactorStack(GramStack):
         (n, n).
     dtype : dtype
         Storage type of the factors.
-    rank : int
-        Total number of columns.
+    kernel_of : ndarray of shape (rank,), dtype intp
+        Kernel of each column of the factors side by side.
 
     Raises
     ------
@@ -62,7 +63,9 @@ class FactorStack(GramStack):
         self.n_kernels = len(self._factors)
         self.shape = (n, n)
         self.dtype = np.dtype(np.result_type(*{factor.dtype for factor in self._factors}))
-        self.rank = sum(factor.shape[1] for factor in self._factors)
+        widths = [factor.shape[1] for factor in self._factors]
+        self.kernel_of = np.repeat(np.arange(self.n_kernels, dtype=np.intp), widths)
+        self._bounds = np.concatenate([[0], np.cumsum(widths)])
 
     def read(self, kernels: IntArray, rows: IntArray, cols: IntArray | None = None) -> FloatArray:
         blocks = np.empty((len(kernels), len(rows), self.shape[1] if cols is None else len(cols)))
@@ -100,25 +103,34 @@ class FactorStack(GramStack):
         signs = np.repeat(np.sign(weights[weights != 0]), widths)
         return np.matmul(features * signs, features.T, out=out)
 
-    def products(self, vector: FloatArray) -> FloatArray:
-        return np.stack([factor @ (factor.T @ vector) for factor in self._factors]).astype(np.float64, copy=False)
+    def forward(self, coefficients: FloatArray) -> FloatArray:
+        parts = np.split(coefficients, self._bounds[1:-1])
+        total = np.zeros(self.shape[0])
+        for factor, part in zip(self._factors, parts, strict=True):
+            total += factor @ part
+        return total
 
-    def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
-        kernels = self._all if kernels is None else kernels
-        result = np.empty((len(kernels), self.shape[0]))
-        for k, i in enumerate(kernels):
-            result[k] = self._factors[i] @ (self._factors[i].T @ vector)
-        result[:, vector == 0] = 0.0
+    def forward_part(self, kernel: int, coefficients: FloatArray) -> FloatArray:
+        own = coefficients[self._bounds[kernel] : self._bounds[kernel + 1]]
+        return (self._factors[kernel] @ own).astype(np.float64, copy=False)
+
+    def backward(self, vector: FloatArray) -> FloatArray:
+        return np.concatenate([factor.T @ vector for factor in self._factors], dtype=np.float64)
+
+    def block_products(self, block: FloatArray) -> FloatArray:
+        return np.stack([factor @ (factor.T @ block) for factor in self._factors]).astype(np.float64, copy=False)
+
+    def frobenius_products(self) -> FloatArray:
+        result = np.empty((self.n_kernels, self.n_kernels))
+        for i, left in enumerate(self._factors):
+            for j, right in enumerate(self._factors[: i + 1]):
+                result[i, j] = result[j, i] = np.sum((left.T.astype(np.float64, copy=False) @ right) ** 2)
         return result
 
-    def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
-        result = np.zeros(block.shape)
-        for i in np.flatnonzero(weights):
-            result += weights[i] * (self._factors[i] @ (self._factors[i].T @ block))
-        return result
-
-    def quadratic_forms(self, block: FloatArray) -> FloatArray:
-        return np.stack([np.sum((factor.T @ block) ** 2, axis=0) for factor in self._factors])
+    def feature_gram(self, weights: FloatArray) -> FloatArray:
+        features = self.features(np.ones(self.n_kernels))
+        features *= np.sqrt(weights)[:, None]
+        return features.T @ features
 
     def diagonals(self) -> FloatArray:
         return np.stack([np.einsum("nr,nr->n", factor, factor, dtype=np.float64) for factor in self._factors])
@@ -126,8 +138,10 @@ class FactorStack(GramStack):
     def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Solve with ``sum_i weights_i K_i + diag(diagonal)``: Woodbury where the rank is below n.
 
-        The weights must be nonnegative.
+        Negative weights are combined densely.
         """
+        if (weights < 0).any():
+            return super().shifted_solve(weights, diagonal)
         features = self.features(weights)
         if features.shape[1] >= self.shape[0]:
             return super().shifted_solve(weights, diagonal)

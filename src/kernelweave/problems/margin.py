@@ -10,6 +10,9 @@ one term for each label column k, all columns sharing the weights. The dual of t
 so any feasible weights give an upper bound (the primal values at mu) and any feasible
 alpha a lower bound. A ridge that is learned ("auto-C") is one more kernel: the profile
 ``diag(ridge)`` with price ``ridge_price``.
+
+Kernels may come in groups, each with the budget c for itself (ramps of different features, [H07]);
+then the last term is the sum over the groups of their maxima.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from kernelweave.gram.base import IntArray
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
 from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, check_classes, feasible_dual, primal_value
 
@@ -44,6 +48,9 @@ class MarginProblem:
         c, what the weights may cost: ``sum_i mu_i p_i = c``.
     ridge_price : float, optional
         Learn the ridge with this price (the number of all samples); weights then have m + 1 entries.
+    groups : ndarray of shape (m,), dtype intp, optional
+        Group of each kernel, numbered from 0 without gaps: the weights of every group cost c. One
+        group when None; not together with a learned ridge.
 
     Raises
     ------
@@ -66,12 +73,21 @@ class MarginProblem:
     prices: FloatArray
     budget: float
     ridge_price: float | None = None
+    groups: IntArray | None = None
 
     def __post_init__(self) -> None:
         check_classes(self.labels, self.box, self.ridge)
         costs = np.append(self.all_prices, self.budget)
         if not ((costs > 0) & np.isfinite(costs)).all():
             raise ValueError("prices (of the ridge too) and budget must be positive and finite.")
+        if self.groups is not None:
+            self._check_groups(self.groups)
+
+    def _check_groups(self, groups: IntArray) -> None:
+        if groups.shape != self.prices.shape or not np.array_equal(np.unique(groups), np.arange(groups.max() + 1)):
+            raise ValueError("groups must number the groups from 0 without gaps, one number a kernel.")
+        if self.learns_ridge:
+            raise ValueError("A learned ridge shares the one budget; it cannot be combined with groups.")
 
     @property
     def learns_ridge(self) -> bool:
@@ -82,6 +98,16 @@ class MarginProblem:
     def all_prices(self) -> FloatArray:
         """Prices with the ridge's as a last entry where it is learned."""
         return self.prices if self.ridge_price is None else np.append(self.prices, self.ridge_price)
+
+    @property
+    def group_of(self) -> IntArray:
+        """Group of each weight, the learned ridge among them."""
+        return np.zeros(len(self.all_prices), dtype=np.intp) if self.groups is None else self.groups
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return 1 if self.groups is None else int(self.groups.max()) + 1
 
     @property
     def fixed_ridge(self) -> FloatArray:
@@ -101,18 +127,29 @@ class MarginProblem:
         """The weights of the kernels proper, shape (m,)."""
         return weights[:-1] if self.learns_ridge else weights
 
-    def forms(self, alpha: FloatArray, products: FloatArray) -> FloatArray:
-        """Quadratic forms of one column with every kernel, the learned ridge last.
+    def forms(self, gram: Any, alpha: FloatArray) -> FloatArray:
+        """Quadratic forms q_i with every kernel, summed over the columns, the learned ridge last.
 
         Parameters
         ----------
-        alpha : ndarray of shape (n,)
-            Signed or unsigned dual variables of the column.
-        products : ndarray of shape (m, n)
-            ``K_i alpha`` at the support of alpha, for the same signs.
+        gram : GramStack
+            Labelled blocks of the kernels.
+        alpha : ndarray of shape (n_columns, n)
+            Dual variables.
         """
-        forms = products @ alpha
-        return np.append(forms, self.ridge @ alpha**2) if self.learns_ridge else forms
+        forms = np.sum([gram.quadratic_forms(beta) for beta in self.labels * alpha], axis=0)
+        return np.append(forms, self.ridge @ (alpha**2).sum(0)) if self.learns_ridge else forms
+
+    def largest_forms(self, forms: FloatArray) -> FloatArray:
+        """Largest ``q_i / p_i`` of each group, shape (n_groups,)."""
+        largest = np.zeros(self.n_groups)
+        np.maximum.at(largest, self.group_of, forms / self.all_prices)
+        return largest
+
+    def in_budget(self, weights: FloatArray) -> FloatArray:
+        """Nonnegative weights scaled so that every group costs c."""
+        cost = np.bincount(self.group_of, weights * self.all_prices, self.n_groups)
+        return weights * (self.budget / cost)[self.group_of]
 
     def dual_value(self, alpha: FloatArray, forms: FloatArray) -> float:
         """Lower bound from feasible dual variables, at their best common scale.
@@ -130,7 +167,7 @@ class MarginProblem:
     def best_scale(self, alpha: FloatArray, forms: FloatArray) -> tuple[float, float, float]:
         """Scale of alpha with the largest dual value, with the linear and quadratic coefficients."""
         total = float(alpha.sum())
-        curvature = self.budget * float(np.max(forms / self.all_prices)) + float(self.fixed_ridge @ (alpha**2).sum(0))
+        curvature = self.budget * float(self.largest_forms(forms).sum()) + float(self.fixed_ridge @ (alpha**2).sum(0))
         used = alpha.max(axis=0)
         with np.errstate(over="ignore"):
             room = float(np.min(self.box[used > 0] / used[used > 0], initial=np.inf))
@@ -198,14 +235,15 @@ class MarginProblem:
         violation = float(np.max([v for _, v in repaired]))
         if not violation <= FEASIBILITY_TOLERANCE:
             return -float("inf"), violation
-        forms = [self.forms(b, gram.support_products(b)) for b in self.labels * clean]
-        return self.dual_value(clean, np.sum(forms, axis=0)), violation
+        return self.dual_value(clean, self.forms(gram, clean)), violation
 
     def _feasible_weights(self, weights: FloatArray | None) -> tuple[FloatArray | None, float]:
         if weights is None or weights.shape != self.all_prices.shape or not np.isfinite(weights).all():
             return None, float("inf")
-        cost = np.maximum(weights, 0.0) @ self.all_prices
-        violation = float((np.abs(np.minimum(weights, 0.0)) @ self.all_prices + abs(cost - self.budget)) / self.budget)
-        if not violation <= FEASIBILITY_TOLERANCE or cost <= 0:
+        positive = np.maximum(weights, 0.0)
+        cost = np.bincount(self.group_of, positive * self.all_prices, self.n_groups)
+        off = (positive - weights) @ self.all_prices + np.abs(cost - self.budget).sum()
+        violation = float(off / self.budget)
+        if not violation <= FEASIBILITY_TOLERANCE or (cost <= 0).any():
             return None, violation
-        return np.maximum(weights, 0.0) * (self.budget / cost), violation
+        return self.in_budget(positive), violation
