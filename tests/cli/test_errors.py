@@ -39,6 +39,11 @@ def kernel(name, kind, columns=None, **parameters):
         (lambda f: f.assign(dose=[np.nan, *f["dose"][1:]]), "column 'dose' has no value in row 1; fill it in"),
         (lambda f: f.assign(dose=[*f["dose"][:-1], np.inf]), "column 'dose' is infinite in row 60"),
         (lambda f: f.assign(state=[None, *f["state"][1:]]), "column 'state' has no value in row 1"),
+        (
+            lambda f: f.assign(dose=["1,5", *f["dose"][1:]]),
+            "column 'dose' holds '1,5' in row 1, but numbers in most others; correct it, or leave the column out: "
+            "--ignore dose",
+        ),
         (lambda f: f[["name", "state"]], "has no numeric column beside the target 'state'"),
         (lambda f: f.assign(state="ill"), "column 'state' holds one class only (ill); two are needed"),
         (lambda f: f.assign(state=f["dose"]), "such as "),

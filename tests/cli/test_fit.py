@@ -97,6 +97,13 @@ def test_standardised_models_take_the_table_as_it_is(fit, frame, tmp_path):
     )
 
 
+def test_the_order_of_columns_does_not_matter(fit, frame, tmp_path):
+    fit()
+    loaded = load_model(tmp_path / "m.skops")
+    X = frame[["age", "dose", "level"]]
+    np.testing.assert_array_equal(loaded.decision_function(X[["level", "dose", "age"]]), loaded.decision_function(X))
+
+
 def test_options_reach_the_classifier(fit, tmp_path):
     data = fit("--margin", "l2", "--C", "auto", "--trace", "sum", "--dtype", "float32", "--json").data
     assert data["settings"] | {"C": None, "trace": None} == {
@@ -150,6 +157,13 @@ def test_columns_are_left_out_on_request_and_without_a_name(run, frame, tmp_path
     assert outcome.data["data"]["ignored"] == ["Unnamed: 0", "age", "name"]
     assert outcome.data["held_out"] is None
     assert "Unnamed: 0, age, name" in outcome.err
+
+
+def test_a_column_with_a_stray_text_can_be_left_out(run, frame, tmp_path):
+    frame.assign(dose=["?", *frame["dose"][1:]]).to_csv(tmp_path / "d.csv", index=False)
+    arguments = ["fit", tmp_path / "d.csv", "--target", "state", "--model", tmp_path / "m.skops", "--test-size", 0]
+    assert run(*arguments).status == 2
+    assert run(*arguments, "--ignore", "dose").status == 0
 
 
 def test_identifiers_are_pointed_out(run, frame, tmp_path):

@@ -16,6 +16,7 @@ from kernelweave.cli.tables import (
     is_nameless,
     is_numeric,
     read_table,
+    stray_text,
     table_kind,
     take_columns,
     write_table,
@@ -131,6 +132,22 @@ def test_missing_values_are_named(values, message):
 def test_what_is_no_number_is_named(values, message):
     with pytest.raises(TableError, match=message):
         check_numbers(pd.DataFrame({"w": [1, 2, 3], "x": values}), "t.csv", "; because")
+
+
+@pytest.mark.parametrize(
+    ("values", "stray"),
+    [
+        (["1", "2.5", "oops", "1e3", "x"], (3, "oops")),
+        ([None, "1", "n/a?", "3", "4"], (3, "n/a?")),
+        (["1", "b", "c", "2"], None),
+        (["a", "b", "c"], None),
+        (["1", "2"], None),
+        ([1.0, 2.0], None),
+        ([None, None], None),
+    ],
+)
+def test_texts_among_numbers_are_found(values, stray):
+    assert stray_text(pd.Series(values)) == stray
 
 
 def test_numbers_pass():

@@ -26,7 +26,7 @@ from kernelweave.gram.base import FloatArray, GramStack
 from kernelweave.gram.build import PreparedKernels, build_stack
 from kernelweave.kernels import Precomputed, freeze_kernels, resolve_entries
 
-__all__ = ["Comparison", "Split", "compare", "hold_out"]
+__all__ = ["Comparison", "Split", "compare", "hold_out", "threads_for"]
 
 Split = tuple[Any, Any]
 
@@ -89,7 +89,7 @@ def compare(
     counts, chosen = [], []
     for number, (train, test) in enumerate(splits, 1):
         of = f", split {number} of {len(splits)}" if len(splits) > 1 else ""
-        with threadpool_limits(1 if len(train) <= _ONE_THREAD else None):
+        with threads_for(len(train)):
             X_train, X_test = take_rows(X, train), take_rows(X, test)
             with console.fitting(f"Fitting {len(train)} rows{of}", tol) as verbose:
                 model = build(verbose).fit(X_train, y[train])
@@ -103,6 +103,11 @@ def compare(
     return Comparison(
         len(splits[0][0]), n_test, len(splits), sum(model_counts), _total(singles), _total(averages), chosen
     )
+
+
+def threads_for(n_rows: int) -> Any:
+    """Context in which linear algebra on so many rows uses a sensible number of threads."""
+    return threadpool_limits(1 if n_rows <= _ONE_THREAD else None)
 
 
 def hold_out(y: Any, test_size: float, seed: int) -> Split:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from argparse import Namespace
 from collections import Counter
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave import MKLClassifier, __version__
-from kernelweave.cli.comparison import compare, hold_out
+from kernelweave.cli.comparison import compare, hold_out, threads_for
 from kernelweave.cli.console import Console
 from kernelweave.cli.kernel_file import NamedEntry, read_kernels
 from kernelweave.cli.outputs import check_output
@@ -26,6 +27,7 @@ from kernelweave.cli.tables import (
     is_nameless,
     is_numeric,
     read_table,
+    stray_text,
     take_columns,
 )
 from kernelweave.exceptions import InvalidKernelError, import_extra
@@ -73,7 +75,7 @@ def run(options: Namespace, console: Console) -> None:
     with _explaining(options):
         comparison = _compared(options, data, build, console)
         began = time.perf_counter()
-        with console.fitting(f"Fitting all {len(data.y)} rows", options.tol) as verbose:
+        with threads_for(len(data.y)), console.fitting(f"Fitting all {len(data.y)} rows", options.tol) as verbose:
             model = build(verbose).fit(data.frame, data.y)
     final = model.steps[-1][1] if hasattr(model, "steps") else model
     facts = {
@@ -113,7 +115,7 @@ def _remark(console: Console, data: _Data, automatic: bool) -> None:
         if column.dtype.kind in "iu" and len(column) > _MANY and column.is_unique:
             console.remark(
                 f"Column {name!r} holds a different whole number in every row; if it is an identifier, "
-                f"leave it out: --ignore {name!r}"
+                f"leave it out: --ignore {shlex.quote(name)}"
             )
 
 
@@ -128,6 +130,7 @@ def _read(options: Namespace, entries: list[NamedEntry] | None) -> _Data:
     inputs = table.drop(columns=[options.target, *(name for name in options.ignore if name != options.target)])
     numeric = [name for name in inputs.columns if is_numeric(inputs[name]) and not is_nameless(name)]
     if entries is None:
+        _refuse_strays(inputs, options.data)
         entries = [(name, kernel, None) for name, kernel in auto_kernels()]
     kernels = [
         (name, kernel, _columns(options, inputs, numeric, (name, kernel, columns))) for name, kernel, columns in entries
@@ -140,6 +143,17 @@ def _read(options: Namespace, entries: list[NamedEntry] | None) -> _Data:
     check_numbers(frame[numeric], options.data)
     ignored = [name for name in table.columns if name not in wanted and name != options.target]
     return _Data(frame, _labels(labels[options.target], options), numeric, ignored, kernels)
+
+
+def _refuse_strays(inputs: Any, path: str) -> None:
+    """A few words among numbers make a column text; leaving it out silently would be a surprise."""
+    for name in inputs.columns:
+        if not is_nameless(name) and (stray := stray_text(inputs[name])) is not None:
+            row, value = stray
+            raise TableError(
+                f"'{path}': column {name!r} holds {value!r} in row {row}, but numbers in most others; correct it, "
+                f"or leave the column out: --ignore {shlex.quote(name)}"
+            )
 
 
 def _columns(options: Namespace, inputs: Any, numeric: list[str], entry: NamedEntry) -> list[str]:
@@ -195,8 +209,10 @@ def _model(options: Namespace, data: _Data, verbose: Any) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
+    # By position: for names, old versions of scikit-learn keep a list type that no model file may hold.
+    positions = [i for i, name in enumerate(data.frame.columns) if name in data.numeric]
     scaler = ColumnTransformer(
-        [("standard", StandardScaler(), data.numeric)], remainder="passthrough", verbose_feature_names_out=False
+        [("standard", StandardScaler(), positions)], remainder="passthrough", verbose_feature_names_out=False
     )
     # A frame on both sides: kernels choose their columns by name.
     return Pipeline([("scale", scaler.set_output(transform="pandas")), ("classify", classifier)])

@@ -19,6 +19,7 @@ __all__ = [
     "is_nameless",
     "is_numeric",
     "read_table",
+    "stray_text",
     "table_kind",
     "take_columns",
     "write_table",
@@ -172,6 +173,18 @@ def check_numbers(frame: Any, path: str, why: str = "") -> None:
         first = repr(values[int(np.argmax(wrong))])
         _refuse(path, name, wrong, f"holds {first}, which is not a number,", why)
         raise TableError(f"'{path}': column {name!r} holds {column.dtype} instead of numbers{why}")
+
+
+def stray_text(column: Any) -> tuple[int, Any] | None:
+    """Row (from 1) and value of the first text in a column of text that mostly holds numbers, if it is one."""
+    if getattr(column.dtype, "kind", "O") not in "OU":
+        return None
+    present = column.dropna()
+    numbers = np.array([_is_number(value) for value in present], dtype=bool)
+    if not numbers.any() or numbers.mean() <= 0.5 or numbers.all():
+        return None
+    first = int(np.argmin(numbers))
+    return int(present.index[first]) + 1, present.iloc[first]
 
 
 def _is_number(value: Any) -> bool:

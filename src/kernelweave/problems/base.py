@@ -73,6 +73,21 @@ class Certificate:
     dual: float
     infeasibility: float = 0.0
 
+    @classmethod
+    def sound(cls, primal: float, dual: float, infeasibility: float) -> Certificate:
+        """The certificate of computed values, of which those that overflowed bound nothing.
+
+        Parameters
+        ----------
+        primal, dual, infeasibility : float
+            As computed, possibly NaN or infinite.
+        """
+        return cls(
+            float("inf") if np.isnan(primal) else primal,
+            dual if np.isfinite(dual) else -float("inf"),
+            float("inf") if np.isnan(infeasibility) else infeasibility,
+        )
+
     @property
     def gap(self) -> float:
         """Absolute duality gap, ``primal - dual``."""

@@ -173,16 +173,18 @@ class MarginProblem:
         Certificate
             Costs one pass over the stack and m quadratic forms.
         """
-        dual, violation = self._judge_dual(
-            gram, candidate.alpha if candidate.dual_alpha is None else candidate.dual_alpha
-        )
-        weights, off_budget = self._feasible_weights(candidate.weights)
-        primal = float("inf")
-        if weights is not None and self._is_dual_point(candidate.alpha):
-            signed = self.labels * np.clip(candidate.alpha, 0.0, self.box)
-            scores = gram.matvec(self.kernel_part(weights), signed.T).T
-            primal = self.primal_value(weights, signed, scores)
-        return Certificate(primal, dual, max(violation, off_budget))
+        # Numbers from anywhere may overflow; what comes of it bounds nothing.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            dual, violation = self._judge_dual(
+                gram, candidate.alpha if candidate.dual_alpha is None else candidate.dual_alpha
+            )
+            weights, off_budget = self._feasible_weights(candidate.weights)
+            primal = float("inf")
+            if weights is not None and self._is_dual_point(candidate.alpha):
+                signed = self.labels * np.clip(candidate.alpha, 0.0, self.box)
+                scores = gram.matvec(self.kernel_part(weights), signed.T).T
+                primal = self.primal_value(weights, signed, scores)
+        return Certificate.sound(primal, dual, float(np.maximum(violation, off_budget)))
 
     def _is_dual_point(self, alpha: FloatArray | None) -> TypeGuard[FloatArray]:
         return alpha is not None and alpha.shape == self.labels.shape and bool(np.isfinite(alpha).all())
@@ -193,8 +195,8 @@ class MarginProblem:
             return -float("inf"), float("inf")
         repaired = [feasible_dual(a, y, self.box) for a, y in zip(alpha, self.labels, strict=True)]
         clean = np.stack([a for a, _ in repaired])
-        violation = max(v for _, v in repaired)
-        if violation > FEASIBILITY_TOLERANCE:
+        violation = float(np.max([v for _, v in repaired]))
+        if not violation <= FEASIBILITY_TOLERANCE:
             return -float("inf"), violation
         forms = [self.forms(b, gram.support_products(b)) for b in self.labels * clean]
         return self.dual_value(clean, np.sum(forms, axis=0)), violation
@@ -204,6 +206,6 @@ class MarginProblem:
             return None, float("inf")
         cost = np.maximum(weights, 0.0) @ self.all_prices
         violation = float((np.abs(np.minimum(weights, 0.0)) @ self.all_prices + abs(cost - self.budget)) / self.budget)
-        if violation > FEASIBILITY_TOLERANCE or cost <= 0:
+        if not violation <= FEASIBILITY_TOLERANCE or cost <= 0:
             return None, violation
         return np.maximum(weights, 0.0) * (self.budget / cost), violation

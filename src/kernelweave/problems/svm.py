@@ -26,6 +26,8 @@ __all__ = ["FEASIBILITY_TOLERANCE", "SVMProblem", "check_classes", "feasible_dua
 FEASIBILITY_TOLERANCE = 1e-6
 # Margins this close below 1 are looked at as 1 missed by rounding; a trial, the better value counts.
 _ROUNDING = 1e-9
+# Below this the square of a margin underflows, and with it the norm of w.
+_VANISHING = 1e-140
 
 
 def optimal_bias(scores: FloatArray, y: FloatArray, box: FloatArray, ridge: FloatArray) -> float:
@@ -103,7 +105,7 @@ def primal_value(norm: float, scores: FloatArray, y: FloatArray, box: FloatArray
     margins = y * (scores + bias)
     if np.isinf(box).any() and not ridge.any():
         smallest = float(margins.min())
-        return norm / smallest**2 if smallest > 0 else float("inf")
+        return norm / smallest**2 if smallest > _VANISHING else float("inf")
     value = norm + _loss(1.0 - margins, box, ridge)
     nearly = (margins < 1.0) & (margins > 1.0 - _ROUNDING)
     if not nearly.any():
@@ -232,9 +234,11 @@ class SVMProblem:
         given = candidate.alpha
         if given is None or given.shape != (1, len(self.y)) or not np.isfinite(given).all():
             return Certificate(float("inf"), -float("inf"), float("inf"))
-        alpha, infeasibility = feasible_dual(given[0], self.y, self.box)
-        scores = gram.matvec(self.weights, self.y * alpha)
-        norm = float((self.y * alpha) @ scores)
-        primal = primal_value(norm, scores, self.y, self.box, self.ridge)
-        dual = 2.0 * float(alpha.sum()) - norm - float(self.ridge @ alpha**2)
-        return Certificate(primal, dual if infeasibility <= FEASIBILITY_TOLERANCE else -float("inf"), infeasibility)
+        with np.errstate(over="ignore", invalid="ignore"):
+            alpha, infeasibility = feasible_dual(given[0], self.y, self.box)
+            scores = gram.matvec(self.weights, self.y * alpha)
+            norm = float((self.y * alpha) @ scores)
+            primal = primal_value(norm, scores, self.y, self.box, self.ridge)
+            dual = 2.0 * float(alpha.sum()) - norm - float(self.ridge @ alpha**2)
+        feasible = infeasibility <= FEASIBILITY_TOLERANCE
+        return Certificate.sound(primal, dual if feasible else -float("inf"), infeasibility)
