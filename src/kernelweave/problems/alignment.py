@@ -130,7 +130,7 @@ class PSDAlignmentProblem(AlignmentProblem):
         violation, primal = float("inf"), float("inf")
         weights = candidate.weights
         if weights is not None and weights.shape == self.q.shape and np.isfinite(weights).all():
-            mixed, violation = mixed_until_semidefinite(gram, weights, np.sqrt(np.diagonal(self.inner)))
+            mixed, violation = mixed_until_semidefinite(gram, weights, gram.traces())
             primal = float("inf") if mixed is None else -self.value(mixed)
         raised = inverse_root(self.inner).T @ (self.q + self._forms(gram, candidate.extras.get("cone_dual")))
         return Certificate(primal, -float(np.linalg.norm(raised)), violation)
@@ -145,7 +145,7 @@ class PSDAlignmentProblem(AlignmentProblem):
         weights : ndarray of shape (m,)
             Weights of any length.
         """
-        mixed, _ = mixed_until_semidefinite(gram, weights, np.sqrt(np.diagonal(self.inner)))
+        mixed, _ = mixed_until_semidefinite(gram, weights, gram.traces())
         chosen = weights if mixed is None else mixed
         return chosen / math.sqrt(float(chosen @ self.inner @ chosen))
 

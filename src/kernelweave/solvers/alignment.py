@@ -84,7 +84,7 @@ def solve_psd_alignment(
     Candidate
         Weights with ``mu'S mu = 1`` and the multiplier of the cone.
     """
-    units = 1.0 / np.sqrt(np.diagonal(problem.inner))
+    units = gram.shape[0] / gram.traces()
     span = span_of(problem.inner * np.outer(units, units), with_ridge=False)
     aim = span.T @ (units * problem.q)
     uniform: FloatArray = np.asarray(np.linalg.lstsq(span, np.ones(len(units)), rcond=None)[0], dtype=np.float64)
@@ -96,7 +96,7 @@ def solve_psd_alignment(
         return Candidate(units * (span @ xi) / float(np.linalg.norm(xi)), gap=gap, extras={"cone_dual": cone})
 
     def feasible(xi: FloatArray) -> bool:
-        return mixed_until_semidefinite(gram, units * (span @ xi), 1.0 / units)[1] <= FEASIBILITY_TOLERANCE
+        return mixed_until_semidefinite(gram, units * (span @ xi), gram.traces())[1] <= FEASIBILITY_TOLERANCE
 
     for floor in face_floors(gram.dtype):
         setting = Setting(gram, find_face(gram, units, floor), units, span, small, candidate, feasible)
