@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["take_rows"]
+__all__ = ["column_list_types", "take_rows"]
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
@@ -15,3 +15,12 @@ def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(X, rows)
+
+
+def column_list_types() -> list[type]:
+    """Types of list in which a fitted ``ColumnTransformer`` may hold column names, beside ``list``."""
+    from sklearn.compose import _column_transformer
+
+    # There in 1.6, gone in 1.9.
+    kind = getattr(_column_transformer, "_RemainderColsList", None)
+    return [] if kind is None else [kind]

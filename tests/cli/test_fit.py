@@ -97,6 +97,13 @@ def test_standardised_models_take_the_table_as_it_is(fit, frame, tmp_path):
     )
 
 
+def test_the_order_of_columns_does_not_matter(fit, frame, tmp_path):
+    fit()
+    loaded = load_model(tmp_path / "m.skops")
+    X = frame[["age", "dose", "level"]]
+    np.testing.assert_array_equal(loaded.decision_function(X[["level", "dose", "age"]]), loaded.decision_function(X))
+
+
 def test_options_reach_the_classifier(fit, tmp_path):
     data = fit("--margin", "l2", "--C", "auto", "--trace", "sum", "--dtype", "float32", "--json").data
     assert data["settings"] | {"C": None, "trace": None} == {

@@ -50,3 +50,11 @@ def test_records_are_frozen_and_empty_by_default():
     with pytest.raises(FrozenInstanceError):
         Certificate(1.0, 0.0).primal = 0.0
     assert Candidate().extras is not Candidate().extras
+
+
+@pytest.mark.parametrize("broken", [math.nan, INF, -INF])
+def test_what_overflowed_bounds_nothing(broken):
+    assert Certificate.sound(broken, 1.0, 0.0) == Certificate(INF, 1.0, 0.0)
+    assert Certificate.sound(2.0, broken, 0.0) == Certificate(2.0, -INF, 0.0)
+    assert Certificate.sound(2.0, 1.0, math.nan) == Certificate(2.0, 1.0, INF)
+    assert Certificate.sound(2.0, 1.0, 0.5) == Certificate(2.0, 1.0, 0.5)

@@ -34,7 +34,7 @@ def labels(draw, n, n_columns=1):
 
 
 @st.composite
-def losses(draw, n, kinds=("l1", "l2", "hard", "both")):
+def losses(draw, n, kinds=("l1", "l2", "hard", "both"), positive=positive):
     """Box and ridge per sample."""
     kind = draw(st.sampled_from(kinds))
     box = draw(arrays(np.float64, n, elements=positive)) if kind in ("l1", "both") else np.full(n, np.inf)
@@ -72,8 +72,10 @@ def feasible_weights(draw, problem):
 def feasible_alphas(draw, problem):
     alpha = draw(arrays(np.float64, problem.labels.shape, elements=st.floats(0, 5, allow_subnormal=False)))
     for _ in range(2):  # the first repair of a wild point leaves rounding of the size of what it took away
-        alpha = [feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)]
-    return read_only(np.stack(alpha))
+        alpha = np.stack([feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)])
+        alpha[alpha < 1e-12] = 0.0
+    alpha = np.stack([feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)])
+    return read_only(alpha)
 
 
 problem_and_points = problems().flatmap(
@@ -182,8 +184,8 @@ def test_a_kernel_given_twice(drawn, share):
 def machines(draw):
     """One SVM: labels, box, ridge, and two kernels."""
     n = draw(st.integers(2, 8))
-    box, ridge = draw(losses(n, ("l1", "l2", "both")))
-    assume(box[np.isfinite(box)].max(initial=0.0) < 100 and ridge.max() < 100)
+    # Tame ones: pairwise steps take for ever to full accuracy where the ridge nearly vanishes.
+    box, ridge = draw(losses(n, ("l1", "l2", "both"), st.floats(0.05, 10)))
     return draw(labels(n))[0], box, ridge, draw(kernels(n, 2))
 
 

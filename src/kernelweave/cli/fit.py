@@ -209,8 +209,10 @@ def _model(options: Namespace, data: _Data, verbose: Any) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
+    # By position: for names, old versions of scikit-learn keep a list type that no model file may hold.
+    positions = [i for i, name in enumerate(data.frame.columns) if name in data.numeric]
     scaler = ColumnTransformer(
-        [("standard", StandardScaler(), data.numeric)], remainder="passthrough", verbose_feature_names_out=False
+        [("standard", StandardScaler(), positions)], remainder="passthrough", verbose_feature_names_out=False
     )
     # A frame on both sides: kernels choose their columns by name.
     return Pipeline([("scale", scaler.set_output(transform="pandas")), ("classify", classifier)])

@@ -118,7 +118,7 @@ def _kernel_lines(rows: list[tuple[str, float, float]], label: str | None) -> li
     title = "" if label is None else f"  (class {label} against the rest)"
     lines = [f"{'Kernel':<{width}}      weight  importance{title}"]
     for name, weight, importance in rows:
-        bar = "#" * max(round(_BAR * importance / largest), int(importance > 0))
+        bar = "#" * max(round(_BAR * importance / largest), int(importance >= 0.0005))
         lines.append(f"{name:<{width}}  {weight:10.4g}  {importance:10.1%}  {bar}".rstrip())
     return [*lines, ""]
 

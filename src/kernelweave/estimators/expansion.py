@@ -79,6 +79,9 @@ class KernelExpansion:
         if self.prepared.needs_all_columns:
             columns = np.arange(n_samples(self.X), dtype=np.intp)
         used = np.flatnonzero(np.any(self.weights != 0, axis=0)).astype(np.intp)
+        if not len(used):
+            # A learned ridge can take the whole budget; bad samples are still to be found by the kernels.
+            used = np.arange(self.weights.shape[1], dtype=np.intp)
         coefficients = self.coefficients[:, support].T
         train = take_rows(self.X, columns)
         for i, block in self.prepared.new_blocks(X, train, columns, used):

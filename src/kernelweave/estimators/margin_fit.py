@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from numbers import Real
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -60,8 +60,10 @@ class MarginSettings:
             raise ValueError(f"trace must be 'mean', 'sum' or a positive number; got {self.trace!r}.")
         if not (isinstance(self.tol, Real) and self.tol > 0):
             raise ValueError(f"tol must be a positive number; got {self.tol!r}.")
-        if self.max_iter is not None and self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1 or None; got {self.max_iter!r}.")
+        if self.max_iter is not None and not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be a whole number of at least 1 or None; got {self.max_iter!r}.")
+        if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit >= 0):
+            raise ValueError(f"time_limit must be a number of seconds (0 or more) or None; got {self.time_limit!r}.")
         if self.solver not in ("auto", "bundle", "interior_point"):
             raise ValueError(f"solver must be 'auto', 'bundle' or 'interior_point'; got {self.solver!r}.")
 
@@ -173,11 +175,10 @@ def _solve(problem: MarginProblem, gram: GramStack, settings: MarginSettings) ->
     first, *others = _solvers(problem, gram, settings)
     result = _run(first, problem, gram, settings)
     for solver in others:
-        if result.status in (Status.OPTIMAL, Status.NOT_SEPARABLE, Status.INTERRUPTED, Status.TIME_LIMIT):
+        if result.status not in (Status.STALLED, Status.NUMERICAL_FAILURE):
             break
-        if result.status is Status.ITERATION_LIMIT:
-            break
-        again = _run(solver, problem, gram, settings)
+        left = None if settings.time_limit is None else max(settings.time_limit - result.seconds, 0.0)
+        again = _run(solver, problem, gram, replace(settings, time_limit=left))
         if again.status is Status.NOT_SEPARABLE or again.certificate.gap < result.certificate.gap:
             result = again
     return result

@@ -223,6 +223,9 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         ConvergenceWarning
             When the tolerance was not reached, with the gap.
         """
+        # A fit that fails or is interrupted must not pass for the one before.
+        for kept_from_before in ("_expansion", "transduction_"):
+            self.__dict__.pop(kept_from_before, None)
         settings = self._settings()
         entries = resolve_entries(self.kernels)
         self._numeric = all(entry.kernel.vector_input is True for entry in entries)
@@ -265,15 +268,9 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}; got {getattr(self, name)!r}.")
+        callback = progress_callback(self.verbose)
         return MarginSettings(
-            self.margin,
-            self.C,
-            self.trace,
-            self.tol,
-            self.max_iter,
-            self.time_limit,
-            self.solver,
-            progress_callback(self.verbose),
+            self.margin, self.C, self.trace, self.tol, self.max_iter, self.time_limit, self.solver, callback
         )
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray]:
@@ -385,6 +382,9 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
         return check_samples(self, X, numeric=self._numeric, reset=False)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_expansion")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

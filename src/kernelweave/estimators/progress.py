@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from numbers import Integral
+
+import numpy as np
 
 from kernelweave.solvers.driver import Progress
 
@@ -27,9 +30,16 @@ def progress_callback(
     Returns
     -------
     callable or None
+
+    Raises
+    ------
+    ValueError
+        For anything else.
     """
     if callable(verbose):
         return verbose
+    if not isinstance(verbose, Integral | np.bool_):
+        raise ValueError(f"verbose must be a bool, a whole number or a callable; got {verbose!r}.")
     if not verbose:
         return None
 

@@ -122,11 +122,12 @@ class GramStack(ABC):
         columns = coefficients[:, used]
         return np.concatenate([np.einsum("krc,ck->r", self.read(used, rows), columns) for rows in self._blocks()])
 
-    def adjoint(self, vector: FloatArray) -> FloatArray:
-        """``(K_t' v)_t``: (n_rows,) -> (n_cols, m)."""
-        result = np.zeros((self.shape[1], self.n_kernels))
+    def adjoint(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
+        """``(K_t' v)_t``: (n_rows,) -> (n_cols, m), or (n_cols, len(kernels)) for some of the kernels."""
+        chosen = self._all if kernels is None else kernels
+        result = np.zeros((self.shape[1], len(chosen)))
         for rows in self._blocks():
-            result += np.einsum("krc,r->ck", self.read(self._all, rows), vector[rows])
+            result += np.einsum("krc,r->ck", self.read(chosen, rows), vector[rows])
         return result
 
     def quadratic_forms(self, block: FloatArray) -> FloatArray:
@@ -134,6 +135,18 @@ class GramStack(ABC):
         columns = block[:, None] if block.ndim == 1 else block
         forms = np.stack([self.products(v) @ v for v in columns.T], axis=1)
         return forms[:, 0] if block.ndim == 1 else forms
+
+    def block_products(self, block: FloatArray) -> FloatArray:
+        """All ``K_i V``: (n_cols, k) -> (m, n_rows, k)."""
+        return np.concatenate([self.read(self._all, rows) @ block for rows in self._blocks()], axis=1)
+
+    def frobenius_products(self) -> FloatArray:
+        """Inner products ``<K_i, K_j>`` of the matrices, shape (m, m)."""
+        result = np.zeros((self.n_kernels, self.n_kernels))
+        for rows in self._blocks():
+            entries = self.read(self._all, rows).reshape(self.n_kernels, -1)
+            result += entries @ entries.T
+        return result
 
     def traces(self) -> FloatArray:
         """Traces of the matrices, shape (m,)."""

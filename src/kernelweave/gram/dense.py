@@ -78,16 +78,20 @@ class DenseStack(GramStack):
         self._shifts = list(shifts) if shifts is not None else [None] * self.n_kernels
 
     def read(self, kernels: IntArray, rows: IntArray, cols: IntArray | None = None) -> FloatArray:
-        cols = np.arange(self.shape[1], dtype=np.intp) if cols is None else cols
-        result = np.empty((len(kernels), len(rows), len(cols)))
+        n = self.shape[1]
+        result = np.empty((len(kernels), len(rows), n if cols is None else len(cols)))
+        # A slice is a view: consecutive rows are copied once, not twice.
+        consecutive = len(rows) > 0 and bool((np.diff(rows) == 1).all())
+        taken = slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
         for k, i in enumerate(kernels):
-            result[k] = self._matrices[i][rows][:, cols]
+            whole = self._matrices[i][taken]
+            result[k] = whole[:, :n] if cols is None else whole[:, cols]
             shift, scale = self._shifts[i], self._scales[i]
             if shift is not None:
-                result[k] -= shift[rows][:, None] + shift[cols]
+                result[k] -= shift[rows][:, None] + (shift if cols is None else shift[cols])
             if scale is not None:
                 result[k] *= scale[rows][:, None]
-                result[k] *= scale[cols]
+                result[k] *= scale if cols is None else scale[cols]
         return result
 
     def restrict(self, rows: IntArray, cols: IntArray | None = None) -> DenseStack:
@@ -189,6 +193,21 @@ class DenseStack(GramStack):
                 self._add_product(int(i), column, support, part, loops.supported_rows)
                 result[k] += weights[i] * part
         return result[0] if block.ndim == 1 else result.T
+
+    def block_products(self, block: FloatArray) -> FloatArray:
+        result = np.empty((self.n_kernels, *block.shape))
+        for i, matrix in enumerate(self._matrices):
+            scale, shift = self._scales[i], self._shifts[i]
+            inner = block if scale is None else scale[:, None] * block
+            for rows in self._blocks():
+                # A float32 matrix is cast block by block; slices copy nothing of a float64 one.
+                part = matrix[rows[0] : rows[-1] + 1, : self.shape[1]]
+                result[i, rows] = part.astype(np.float64, copy=False) @ inner
+            if shift is not None:
+                result[i] -= np.outer(shift, inner.sum(axis=0)) + shift @ inner
+            if scale is not None:
+                result[i] *= scale[:, None]
+        return result
 
     def quadratic_forms(self, block: FloatArray) -> FloatArray:
         columns = block[:, None] if block.ndim == 1 else block

@@ -117,6 +117,16 @@ class FactorStack(FeatureStack):
     def backward(self, vector: FloatArray) -> FloatArray:
         return np.concatenate([factor.T @ vector for factor in self._factors], dtype=np.float64)
 
+    def block_products(self, block: FloatArray) -> FloatArray:
+        return np.stack([factor @ (factor.T @ block) for factor in self._factors]).astype(np.float64, copy=False)
+
+    def frobenius_products(self) -> FloatArray:
+        result = np.empty((self.n_kernels, self.n_kernels))
+        for i, left in enumerate(self._factors):
+            for j, right in enumerate(self._factors[: i + 1]):
+                result[i, j] = result[j, i] = np.sum((left.T.astype(np.float64, copy=False) @ right) ** 2)
+        return result
+
     def feature_gram(self, weights: FloatArray) -> FloatArray:
         features = self.features(np.ones(self.n_kernels))
         features *= np.sqrt(weights)[:, None]
@@ -128,8 +138,10 @@ class FactorStack(FeatureStack):
     def shifted_solve(self, weights: FloatArray, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Solve with ``sum_i weights_i K_i + diag(diagonal)``: Woodbury where the rank is below n.
 
-        The weights must be nonnegative.
+        Negative weights are combined densely.
         """
+        if (weights < 0).any():
+            return super().shifted_solve(weights, diagonal)
         features = self.features(weights)
         if features.shape[1] >= self.shape[0]:
             return super().shifted_solve(weights, diagonal)

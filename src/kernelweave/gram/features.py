@@ -65,7 +65,11 @@ class FeatureStack(GramStack):
     def support_products(self, vector: FloatArray, kernels: IntArray | None = None) -> FloatArray:
         coefficients = self.backward(vector)
         chosen = self._all if kernels is None else kernels
-        return np.stack([self.forward_part(int(k), coefficients) for k in chosen]) * (vector != 0)
+        result = np.zeros((len(chosen), self.shape[0]))
+        for row, k in zip(result, chosen, strict=True):
+            row[:] = self.forward_part(int(k), coefficients)
+        result[:, vector == 0] = 0.0
+        return result
 
     def matvec(self, weights: FloatArray, block: FloatArray) -> FloatArray:
         by_column = weights[self.kernel_of]

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as gaussian_process
 
 import kernelweave.kernels as kernels
+from kernelweave._compat import column_list_types
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.gram.build import PreparedKernels
@@ -32,11 +33,12 @@ def trusted_names() -> list[str]:
     Returns
     -------
     list of str
-        Our estimators, kernels and fit results, sparse matrices, and the kernels of Gaussian
-        processes. They are data with numeric methods: none of them runs what a file says. Types that skops itself
-        trusts (scikit-learn's estimators, numpy's arrays) come on top.
+        Our estimators, kernels and fit results, sparse matrices, scikit-learn's lists of columns,
+        and the kernels of Gaussian processes. They are data with numeric methods: none of them
+        runs what a file says. Types that skops itself trusts (scikit-learn's estimators, numpy's
+        arrays) come on top.
     """
-    types = [*ESTIMATORS, *_PARTS, *_SPARSE, *_kernel_types()]
+    types = [*ESTIMATORS, *_PARTS, *_SPARSE, *column_list_types(), *_kernel_types()]
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in types)
 
 

@@ -83,7 +83,7 @@ class Certificate:
             As computed, possibly NaN or infinite.
         """
         return cls(
-            float("inf") if np.isnan(primal) else primal,
+            primal if np.isfinite(primal) else float("inf"),
             dual if np.isfinite(dual) else -float("inf"),
             float("inf") if np.isnan(infeasibility) else infeasibility,
         )

@@ -120,7 +120,8 @@ def _loss(slack: FloatArray, box: FloatArray, ridge: FloatArray) -> float:
     # The inner maximiser a = min(slack / ridge, box); a zero ridge always meets the box.
     with np.errstate(divide="ignore", invalid="ignore"):
         a = np.where(slack > 0, np.minimum(np.where(ridge > 0, slack / ridge, np.inf), box), 0.0)
-    return float(np.sum(2.0 * a * slack - ridge * a**2))
+    # In this order nothing overflows before the loss itself does: ridge a <= slack.
+    return float(np.sum(a * (2.0 * slack - ridge * a)))
 
 
 def feasible_dual(alpha: FloatArray, y: FloatArray, box: FloatArray) -> tuple[FloatArray, float]:

@@ -20,10 +20,10 @@ def check_gram_stack(stack: GramStack, reference: npt.NDArray[Any], *, rtol: flo
     """Check that a Gram stack keeps the contract of `kernelweave.gram.base.GramStack`.
 
     Every method is compared with the same operation on dense matrices: reading blocks, combining
-    (with weights of either sign, and none), products with vectors and blocks, ``apply`` and ``adjoint``,
-    restricted stacks. Where the reference is symmetric: products at a support, quadratic forms,
-    traces, diagonals; where it is positive semidefinite too, shifted solves. All results must
-    be float64, whatever the storage, and nothing may be written but ``out``.
+    (with weights of either sign, and none), products with vectors and blocks, inner products of the
+    matrices, ``apply`` and ``adjoint``, restricted stacks. Where the reference is symmetric: products at a
+    support, quadratic forms, traces, diagonals; where it is positive semidefinite too, shifted solves.
+    All results must be float64, whatever the storage, and nothing may be written but ``out``.
 
     Parameters
     ----------
@@ -180,6 +180,9 @@ class _Suite:
         adjoint = stack.adjoint(self.left)
         self.require(np.shape(adjoint) == coefficients.shape, f"has an adjoint of shape {np.shape(adjoint)}")
         self.by_kernel(adjoint.T, self.left @ K, "has a wrong adjoint")
+        self.by_kernel(stack.block_products(self.block), K @ self.block, "has wrong products with a block")
+        inner = np.tensordot(K, K, axes=((1, 2), (1, 2)))
+        self.by_kernel(stack.frobenius_products(), inner, "has wrong inner products")
 
     def _check_symmetric(self) -> None:
         stack, K, v = self.stack, self.reference, self.sparse
