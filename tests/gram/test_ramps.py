@@ -45,7 +45,7 @@ def test_columns_follow_the_formula():
     stack = RampStack(Ramps((KNOTS,), np.zeros(1, dtype=np.intp)).cells(X))
     for j, (a, b) in enumerate(itertools.pairwise(KNOTS)):
         expected = np.clip((X - a) / (b - a), 0, 1)
-        np.testing.assert_allclose(stack.columns(j).toarray(), expected, atol=1e-15)
+        np.testing.assert_allclose(stack.matrix().toarray()[:, j : j + 1], expected, atol=1e-15)
 
 
 def test_everything_agrees_with_the_factors(pair):
@@ -54,6 +54,7 @@ def test_everything_agrees_with_the_factors(pair):
     v, V = RNG.normal(size=N), RNG.normal(size=(N, 2))
     sparse = np.where(RNG.random(N) < 0.5, 0.0, v)
     close = {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(stack.matrix().toarray(), Z, **close)
     np.testing.assert_allclose(stack.backward(v), Z.T @ v, **close)
     np.testing.assert_allclose(stack.products(v), factors.products(v), **close)
     np.testing.assert_allclose(stack.support_products(sparse), factors.support_products(sparse), **close)
@@ -63,6 +64,9 @@ def test_everything_agrees_with_the_factors(pair):
         np.testing.assert_allclose(stack.matvec(mu, block), factors.matvec(mu, block), **close)
         np.testing.assert_allclose(stack.quadratic_forms(block), factors.quadratic_forms(block), **close)
     np.testing.assert_allclose(stack.combine(mu), factors.combine(mu), **close)
+    held = np.full((N, N), np.nan)
+    assert stack.combine(mu, out=held) is held
+    np.testing.assert_allclose(held, factors.combine(mu), **close)
     np.testing.assert_allclose(stack.diagonals(), factors.diagonals(), **close)
     np.testing.assert_allclose(stack.traces(), factors.traces(), **close)
     np.testing.assert_allclose(stack.feature_gram(v**2), Z.T * v**2 @ Z, **close)

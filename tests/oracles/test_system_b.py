@@ -9,13 +9,16 @@ import pytest
 
 from kernelweave.gram.ramps import RampStack
 from kernelweave.kernels.ramps import Ramps
+from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
+from kernelweave.problems.monotone import MonotoneProblem
+from kernelweave.solvers.alternating import solve_alternating
 from kernelweave.solvers.descent import solve_descent
 from kernelweave.solvers.driver import Status, run
 from kernelweave.solvers.interior_point import solve_interior_point
 
 ORACLES = json.loads((Path(__file__).parent / "system_b.json").read_text())
-CMONO = ORACLES["cmono"]
+CMONO, LMONO = ORACLES["cmono"], ORACLES["lmono"]
 
 
 def read(entry):
@@ -43,6 +46,22 @@ def test_convex_value_and_weights(entry):
     assert rough.certificate.dual <= entry["qcqp_value"] * (1 + 1e-8)
     assert rough.certificate.primal >= entry["qcqp_value"] * (1 - 1e-8)
     assert rough.certificate.relative_gap <= 1e-3
+
+
+@pytest.mark.parametrize("start", ["linear", "convex", "equal"])
+@pytest.mark.parametrize("entry", LMONO, ids=[f"{e['kind']}-{e['J']}" for e in LMONO])
+def test_local_search_ends_near_the_global_minimum(entry, start):
+    X, y, ramps = read(entry)
+    stack, convex = RampStack(ramps.cells(X)), convex_problem(y, entry["C"], ramps)
+    task = MonotoneProblem(convex)
+    relaxed = run(solve_interior_point, convex, stack, tol=1e-9)
+    assert relaxed.certificate.primal == pytest.approx(entry["cmono_value"], rel=1e-7)
+    m = {"linear": np.diff(ramps.knots[0]), "convex": relaxed.candidate.weights, "equal": np.ones(entry["J"])}[start]
+    values = [task.certify(stack, c).primal for c in solve_alternating(task, stack, start=Candidate(weights=m))]
+    # One entry for every improvement, and the last one again with the verdict.
+    assert (np.diff(values[:-1]) < 0).all() and values[-1] == values[-2]
+    assert values[-1] >= entry["global_value"] * (1 - 1e-7) >= relaxed.certificate.dual * (1 - 1e-7)
+    assert values[-1] <= 1.2 * entry["global_value"]
 
 
 def semidefinite_value(X, y, C, ramps):

@@ -1,7 +1,5 @@
 """Coordinate descent on ramps: certified, for every kind of problem it takes, and the same as the interior point."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -12,7 +10,7 @@ from kernelweave.kernels.knots import group_knots
 from kernelweave.kernels.ramps import Ramps
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
-from kernelweave.solvers.descent import _balanced, _fill, solve_descent
+from kernelweave.solvers.descent import _balanced, solve_descent
 from kernelweave.solvers.driver import Status, run
 from kernelweave.solvers.interior_point import solve_interior_point
 
@@ -112,16 +110,3 @@ def test_balancing_leaves_bounds_alone():
     np.testing.assert_array_equal(alpha, kept)
     heavy = np.where(y > 0, 2.0, 0.1)
     assert abs(y @ _balanced(heavy, y, box)) < 1e-12
-
-
-def test_the_step_of_the_weights_is_the_minimiser_on_every_simplex():
-    bounds = np.array([0, 3, 4, 9])
-    start = np.concatenate([RNG.dirichlet(np.ones(3)), [1.0], RNG.dirichlet(np.ones(5))])
-    gain, stiffness = RNG.normal(size=9) * 3, RNG.uniform(0.5, 5, 9)
-    x = _fill(start, gain, stiffness, bounds)
-    slope = gain - stiffness * (x - start)
-    for first, last in pairwise(bounds):
-        assert x[first:last].sum() == pytest.approx(1, abs=1e-12)
-        inside = x[first:last] > 1e-12
-        level = slope[first:last][inside]
-        assert np.ptp(level) < 1e-9 and (slope[first:last] <= level.max() + 1e-9).all()

@@ -31,13 +31,6 @@ class DirectedRampStack(RampStack):
     feature_directions : ndarray of shape (n_features,)
         +1 or -1 where scores must increase or decrease with the feature, 0 where they may do either.
 
-    Attributes
-    ----------
-    feature_directions : ndarray of shape (n_features,)
-        As given.
-    directions : ndarray of shape (rank,)
-        Sign that each coefficient must have, or 0.
-
     Examples
     --------
     >>> from kernelweave.kernels.ramps import Ramps
@@ -49,8 +42,19 @@ class DirectedRampStack(RampStack):
 
     def __init__(self, cells: RampCells, n_kernels: int, feature_directions: FloatArray) -> None:
         super().__init__(cells, n_kernels)
-        self.feature_directions = feature_directions
-        self.directions = feature_directions[cells.feature_of] * cells.signs
+        self._by_feature = feature_directions
+        self._by_column = feature_directions[cells.feature_of] * cells.signs
+
+    @property
+    def feature_directions(self) -> FloatArray:
+        return self._by_feature
+
+    @property
+    def directions(self) -> FloatArray:
+        return self._by_column
+
+    def transformed(self, weights: FloatArray) -> DirectedRampStack:
+        return DirectedRampStack(super().transformed(weights).cells, 1, self._by_feature)
 
     def restrict(self, rows: IntArray, cols: IntArray | None = None) -> DirectedRampStack:
         """Stack of the symmetric blocks; ``cols`` must equal ``rows``."""
@@ -60,10 +64,6 @@ class DirectedRampStack(RampStack):
         """``P(Z'v)``: (n,) -> (rank,)."""
         coefficients = self.unrestricted(vector)
         return np.where(self.directions * coefficients >= 0, coefficients, 0.0)
-
-    def unrestricted(self, vector: FloatArray) -> FloatArray:
-        """``Z'v``: (n,) -> (rank,)."""
-        return super().backward(vector)
 
     def image(self, vector: FloatArray) -> Image:
         """Refused: the interior point needs kernels."""

@@ -67,7 +67,26 @@ class RampStack(FeatureStack):
         self.shape = (cells.n_samples, cells.n_samples)
         self._entries = (cells.indptr, cells.slots, cells.positions, cells.offsets)
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.cells.feature_of.max()) + 1
+
+    @property
+    def feature_directions(self) -> FloatArray:
+        """Sign to which scores are restricted in each feature; zeros here, see `DirectedRampStack`."""
+        return np.zeros(self.n_features)
+
+    @property
+    def directions(self) -> FloatArray:
+        """Sign to which each coefficient is restricted, or an empty array where none is."""
+        return np.empty(0)
+
     def backward(self, vector: FloatArray) -> FloatArray:
+        return self.unrestricted(vector)
+
+    def unrestricted(self, vector: FloatArray) -> FloatArray:
+        """``Z'v`` whatever the directions: (n,) -> (rank,)."""
         return suffix_sums(scatter(*self._entries, np.ascontiguousarray(vector)), self.cells.offsets)
 
     def forward(self, coefficients: FloatArray) -> FloatArray:
@@ -76,8 +95,7 @@ class RampStack(FeatureStack):
     def by_feature(self, coefficients: FloatArray) -> FloatArray:
         """Sum coefficients within each feature, as a function of phi counts them: (rank,) -> (n_features,)."""
         cells = self.cells
-        n_features = int(cells.feature_of.max()) + 1
-        sums = np.bincount(cells.feature_of, weights=cells.signs * coefficients, minlength=n_features)
+        sums = np.bincount(cells.feature_of, weights=cells.signs * coefficients)
         return sums.astype(np.float64, copy=False)
 
     def to_columns(self, by_feature: FloatArray) -> FloatArray:
@@ -97,35 +115,36 @@ class RampStack(FeatureStack):
         phi = interpolate(*self._entries, tables)
         owner = cells.feature_of[np.minimum(cells.offsets[:-1], len(cells.feature_of) - 1)]
         slots = owner[cells.slots].astype(np.int32) if len(cells.slots) else cells.slots
-        d = int(cells.feature_of.max()) + 1
+        d = self.n_features
         columns = np.arange(d + 1), np.zeros(d, dtype=np.intp), np.arange(d), np.ones(d)
         return RampStack(RampCells(cells.indptr, slots, phi, *columns), 1)
 
-    def columns(self, kernel: int, rows: IntArray | None = None) -> scipy.sparse.csr_array:
-        """The sparse matrix Z_j of one ramp, shape (n_rows, n_slots)."""
+    def matrix(self, rows: IntArray | None = None) -> scipy.sparse.csr_array:
+        """The sparse matrix Z of all ramps, shape (n_rows, rank): for few samples, or few ramps."""
         cells = self.cells if rows is None else self.cells.take(rows)
         n, n_slots = cells.n_samples, len(cells.offsets) - 1
-        slots = cells.slots if len(cells.slots) else np.tile(np.arange(n_slots), n)
-        # A slot has at most one ramp of a kernel; most have exactly one.
-        local = np.full(n_slots, -1, dtype=np.intp)
-        own = np.flatnonzero(cells.kernel_of == kernel)
-        owner = np.searchsorted(cells.offsets, own, side="right") - 1
-        local[owner] = own - cells.offsets[owner]
+        slots = cells.slots.astype(np.intp) if len(cells.slots) else np.tile(np.arange(n_slots), n)
         last = np.diff(cells.offsets)[slots] - 1
-        level = local[slots]
-        values = cells.positions - level
-        # Inner ends are clipped; beyond the outermost ones a ramp continues, as in the loops.
-        values = np.where(level > 0, np.maximum(values, 0.0), values)
-        values = np.where(level < last, np.minimum(values, 1.0), values)
-        values[level < 0] = 0.0
-        # Copies: dropping zeros works in place.
-        result = scipy.sparse.csr_array((values, slots.copy(), cells.indptr.copy()), shape=(n, n_slots))
+        cell = np.clip(cells.positions.astype(np.intp), 0, last)
+        # An entry is one on the ramps below it, and somewhere on its own.
+        ends = np.cumsum(cell + 1)
+        indices = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+            cells.offsets[slots] - (ends - cell - 1), cell + 1
+        )
+        values = np.ones(len(indices))
+        values[ends - 1] = cells.positions - cell
+        starts = np.concatenate([[0], ends])[cells.indptr]
+        result = scipy.sparse.csr_array((values, indices, starts), shape=(n, self.rank))
         result.eliminate_zeros()
         return result
 
     def read(self, kernels: IntArray, rows: IntArray, cols: IntArray | None = None) -> FloatArray:
-        blocks = [(self.columns(k, rows) @ self.columns(k, cols).T).toarray() for k in kernels]
-        return np.stack(blocks)
+        left, right = self.matrix(rows), self.matrix(cols)
+        result = np.empty((len(kernels), len(rows), right.shape[0]))
+        for at, k in enumerate(kernels):
+            own = (self.kernel_of == k).astype(np.float64)
+            result[at] = ((left * own) @ right.T).toarray()
+        return result
 
     def restrict(self, rows: IntArray, cols: IntArray | None = None) -> RampStack:
         """Stack of the symmetric blocks; ``cols`` must equal ``rows``."""
@@ -134,12 +153,12 @@ class RampStack(FeatureStack):
         return RampStack(self.cells.take(rows), self.n_kernels)
 
     def combine(self, weights: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        result = np.zeros(self.shape) if out is None else out
-        result[:] = 0.0
-        for k in np.flatnonzero(weights):
-            columns = self.columns(int(k))
-            result += weights[k] * (columns @ columns.T).toarray()
-        return result
+        Z = self.matrix()
+        combined = ((Z * weights[self.kernel_of]) @ Z.T).toarray()
+        if out is None:
+            return np.asarray(combined)
+        out[:] = combined
+        return out
 
     def diagonals(self) -> FloatArray:
         lengths = np.zeros((self.n_kernels, self.shape[0]))

@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.gram.base import FloatArray
 from kernelweave.gram.ramp_loops import prefix_tables
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.svm import feasible_dual, optimal_bias
 from kernelweave.solvers.descent_loops import descend
+from kernelweave.solvers.simplex import Simplexes
 
 __all__ = ["solve_descent"]
 
@@ -78,11 +78,8 @@ class _Descent:
                 self.bias[k] = optimal_bias(f, y, problem.box, problem.ridge)
         self.tolerance = np.full(len(problem.labels), _FIRST_TOLERANCE)
         self.lengths = gram.diagonals()
-        self.directions = getattr(gram, "directions", np.empty(0))
         self.calls = 0
-        # Groups as runs of one array, for the compiled step.
-        self.order = np.argsort(self.group, kind="stable")
-        self.bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self.simplexes = Simplexes(self.group)
 
     def round(self) -> _Look:
         """Some epochs at the present weights, and a look at where they lead."""
@@ -93,27 +90,18 @@ class _Descent:
         stiffness = _STIFFNESS * max(float(curvature.mean()), np.finfo(float).tiny)
         balanced = np.empty_like(self.alpha)
         for k, (alpha, y) in enumerate(zip(self.alpha, problem.labels, strict=True)):
-            coefficients = self._coefficients(y * alpha)
-            allowed = (
-                np.where(self.directions * coefficients >= 0, coefficients, 0.0)
-                if len(self.directions)
-                else coefficients
-            )
-            tables = prefix_tables(by_column * allowed, cells.offsets)
+            coefficients = gram.unrestricted(y * alpha)
+            tables = prefix_tables(by_column * gram.backward(y * alpha), cells.offsets)
             self.calls += 1
             self.bias[k], violation, _ = descend(
                 cells.indptr, cells.slots, cells.positions, cells.offsets,
-                by_column, self.directions, coefficients, tables,
+                by_column, gram.directions, coefficients, tables,
                 y, problem.box, problem.ridge, curvature + stiffness, alpha,
                 self.bias[k] + stiffness * float(y @ alpha), stiffness, self.tolerance[k], _EPOCHS, self.calls,
             )  # fmt: skip
             self.tolerance[k] = max(min(_TIGHTER * self.tolerance[k], violation), _TIGHTEST)
             balanced[k] = _balanced(alpha, y, problem.box)
         return self._look(balanced, mu)
-
-    def _coefficients(self, vector: FloatArray) -> FloatArray:
-        unrestricted = getattr(self.gram, "unrestricted", self.gram.backward)
-        return np.asarray(unrestricted(vector))
 
     def _look(self, alpha: FloatArray, mu: FloatArray) -> _Look:
         problem, gram = self.problem, self.gram
@@ -147,35 +135,9 @@ class _Descent:
         """The step of the weights."""
         if look.forms.max() <= 0:
             return
-        x = np.empty_like(self.x)
-        order, stiffness = self.order, theta * self.stiffness_of(look)
-        x[order] = _fill(look.x[order], look.forms[order], stiffness[order], self.bounds)
+        x = self.simplexes.step(look.x, look.forms, theta * self.stiffness_of(look))
         x[x < _NEGLIGIBLE] = 0.0
-        self.x = x / np.bincount(self.group, x)[self.group]
-
-
-@njit(cache=True)
-def _fill(start: FloatArray, gain: FloatArray, stiffness: FloatArray, bounds: IntArray) -> FloatArray:
-    """Minimise -gain'x + 1/2 sum stiffness (x - start)^2 over the simplex of every run, by bisection."""
-    x = np.empty_like(start)
-    for g in range(len(bounds) - 1):
-        first, last = bounds[g], bounds[g + 1]
-        low, high = np.inf, -np.inf
-        for i in range(first, last):
-            # At the lower level every entry is at least one, at the higher one all are zero.
-            low = min(low, gain[i] - stiffness[i] * (1.0 - start[i]))
-            high = max(high, gain[i] + stiffness[i] * start[i])
-        for _ in range(100):
-            level, total = 0.5 * (low + high), 0.0
-            for i in range(first, last):
-                total += max(0.0, start[i] + (gain[i] - level) / stiffness[i])
-            if total > 1.0:
-                low = level
-            else:
-                high = level
-        for i in range(first, last):
-            x[i] = max(0.0, start[i] + (gain[i] - low) / stiffness[i])
-    return x
+        self.x = self.simplexes.normalised(x)
 
 
 def _balanced(alpha: FloatArray, y: FloatArray, box: FloatArray) -> FloatArray:

@@ -29,6 +29,7 @@ class Status(Enum):
     OPTIMAL = "the certified gap is below the tolerance"
     ITERATION_LIMIT = "the iteration limit was reached; raise max_iter or accept the gap"
     TIME_LIMIT = "the time limit was reached; raise time_limit or accept the gap"
+    LOCAL_MINIMUM = "a local minimum of a problem that is not convex; another start may end lower"
     STALLED = "no further progress in floating point; accept the gap, raise tol, or rescale the kernels"
     NOT_SEPARABLE = "the hard margin has no solution; use a soft margin (margin='l1' or margin='l2')"
     INTERRUPTED = "stopped by the callback; the best point so far is kept"
@@ -182,6 +183,8 @@ def run(
         if deadline is not None and time.perf_counter() > deadline:
             status = Status.TIME_LIMIT
             break
+    if status is Status.STALLED and last.extras.get("local_minimum"):
+        status = Status.LOCAL_MINIMUM
     if pending or best.primal is None:
         best.certify(last)
     if best.certificate.relative_gap <= tol:
