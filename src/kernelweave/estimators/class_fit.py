@@ -70,7 +70,7 @@ def fit_classes(
     sample_weight : ndarray of shape (n_labelled,)
         Positive weights.
     gram : GramStack
-        Labelled blocks of the prepared kernels.
+        The prepared kernels over all samples, labelled ones first.
     traces : ndarray of shape (n_kernels,)
         Over all samples.
     n_all : int
@@ -84,6 +84,9 @@ def fit_classes(
     """
     groups = [labels] if shared else [column[None] for column in labels]
     problems = [settings.problem(group, sample_weight, traces, n_all) for group in groups]
+    if settings.weights == "nonnegative":
+        # Without negative weights the unlabelled samples matter through the traces alone.
+        gram = gram.restrict(np.arange(labels.shape[1], dtype=np.intp))
     fits = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_margin)(p, gram, settings) for p in problems)
     weights = np.stack([fit.weights for fit in fits])
     budget = problems[0].budget

@@ -10,11 +10,13 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernelweave.estimators.psd_fit import psd_solvers, psd_weights
 from kernelweave.exceptions import NotSeparableError
 from kernelweave.gram.base import FloatArray, GramStack
 from kernelweave.gram.factor import FactorStack
 from kernelweave.problems.base import Candidate, Certificate
 from kernelweave.problems.margin import MarginProblem
+from kernelweave.problems.psd_margin import PSDMarginProblem
 from kernelweave.problems.svm import feasible_dual, optimal_bias
 from kernelweave.solvers.blas_threads import blas_threads
 from kernelweave.solvers.bundle import solve_bundle
@@ -28,6 +30,7 @@ _SMALL = 150
 _SMALL_HARD = 600
 _MANY_KERNELS = 0.5  # kernels per sample
 _HIGH_ACCURACY = 1e-8
+_SOLVERS = {"nonnegative": ("auto", "bundle", "interior_point"), "psd": ("auto", "subspace", "primal_dual")}
 _FALLBACK_LIMIT = 5000  # samples up to which one factorisation a step stays affordable
 
 
@@ -42,6 +45,7 @@ class MarginSettings:
     max_iter: int | None
     time_limit: float | None
     solver: str
+    weights: str
     callback: Callable[[Progress], bool | None] | None
 
     def __post_init__(self) -> None:
@@ -65,8 +69,12 @@ class MarginSettings:
             raise ValueError(f"max_iter must be a whole number of at least 1 or None; got {self.max_iter!r}.")
         if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit >= 0):
             raise ValueError(f"time_limit must be a number of seconds (0 or more) or None; got {self.time_limit!r}.")
-        if self.solver not in ("auto", "bundle", "interior_point"):
-            raise ValueError(f"solver must be 'auto', 'bundle' or 'interior_point'; got {self.solver!r}.")
+        if self.weights not in _SOLVERS:
+            raise ValueError(f"weights must be one of {tuple(_SOLVERS)}; got {self.weights!r}.")
+        if self.solver not in _SOLVERS[self.weights]:
+            raise ValueError(
+                f"solver must be one of {_SOLVERS[self.weights]} with weights={self.weights!r}; got {self.solver!r}."
+            )
 
     @property
     def learns_ridge(self) -> bool:
@@ -95,7 +103,8 @@ class MarginSettings:
         total = traces.sum() + (n_all if self.learns_ridge else 0)
         parts = len(traces) + self.learns_ridge
         budget = {"sum": total, "mean": total / parts}[self.trace] if isinstance(self.trace, str) else self.trace
-        return MarginProblem(labels, box, ridge, traces, float(budget), float(n_all) if self.learns_ridge else None)
+        kind = PSDMarginProblem if self.weights == "psd" else MarginProblem
+        return kind(labels, box, ridge, traces, float(budget), float(n_all) if self.learns_ridge else None)
 
 
 @dataclass(frozen=True)
@@ -137,7 +146,7 @@ def fit_margin(problem: MarginProblem, gram: GramStack, settings: MarginSettings
     problem : MarginProblem
         Labels, box, ridge, prices and budget.
     gram : GramStack
-        Labelled blocks of the prepared kernels.
+        The prepared kernels: labelled blocks, or with weights of any sign all samples, labelled ones first.
     settings : MarginSettings
         Tolerance, budgets and solver.
 
@@ -200,6 +209,8 @@ def _run(solver: Solver, problem: MarginProblem, gram: GramStack, settings: Marg
 
 def _solvers(problem: MarginProblem, gram: GramStack, settings: MarginSettings) -> list[Solver]:
     """The solver to use, and the one to turn to when it stalls."""
+    if isinstance(problem, PSDMarginProblem):
+        return psd_solvers(settings.solver, gram.shape[0])
     if settings.solver == "interior_point":
         return [solve_interior_point]
     n, m = problem.labels.shape[1], len(problem.prices)
@@ -217,12 +228,12 @@ def _solvers(problem: MarginProblem, gram: GramStack, settings: MarginSettings) 
 
 
 def _unpack(problem: MarginProblem, gram: GramStack, result: Result) -> MarginFit:
-    candidate: Candidate = result.candidate
-    shape = problem.labels.shape
-    weights = problem.budget / problem.all_prices / len(problem.all_prices)
-    if candidate.weights is not None and candidate.weights.shape == weights.shape:
-        weights = np.maximum(candidate.weights, 0.0)
-        weights *= problem.budget / (weights @ problem.all_prices)
+    candidate, shape = result.candidate, problem.labels.shape
+    if isinstance(problem, PSDMarginProblem):
+        weights = psd_weights(problem, gram, candidate)
+        gram = gram.restrict(np.arange(shape[1], dtype=np.intp))
+    else:
+        weights = _nonnegative_weights(problem, candidate)
     alpha = np.zeros(shape) if candidate.alpha is None else candidate.alpha
     signed = problem.labels * np.stack(
         [feasible_dual(a, y, problem.box)[0] for a, y in zip(alpha, problem.labels, strict=True)]
@@ -239,3 +250,11 @@ def _unpack(problem: MarginProblem, gram: GramStack, result: Result) -> MarginFi
         status=result.status,
         n_iter=max(result.n_iter, 1),
     )
+
+
+def _nonnegative_weights(problem: MarginProblem, candidate: Candidate) -> FloatArray:
+    weights = problem.budget / problem.all_prices / len(problem.all_prices)
+    if candidate.weights is not None and candidate.weights.shape == weights.shape:
+        weights = np.maximum(candidate.weights, 0.0)
+        weights *= problem.budget / (weights @ problem.all_prices)
+    return weights

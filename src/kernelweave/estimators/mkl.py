@@ -26,8 +26,8 @@ from kernelweave.kernels.evaluate import freeze_kernels
 
 __all__ = ["MKLClassifier"]
 
+_CRITERION = ("margin", "C", "trace", "tol", "max_iter", "time_limit", "solver", "weights")
 _CHOICES = {
-    "weights": ("nonnegative",),
     "normalize": ("cosine", "trace", None),
     "multiclass": ("shared", "per_class"),
     "storage": ("auto", "dense", "factor"),
@@ -38,8 +38,8 @@ _CHOICES = {
 class MKLClassifier(ClassifierMixin, KernelParameters):
     """Support vector machine on a learned combination of kernels.
 
-    Learns nonnegative kernel weights by maximising the margin of the combined kernel
-    ``K = sum_i mu_i K_i`` at a fixed trace, a convex problem, and certifies the answer by a duality gap.
+    Learns kernel weights by maximising the margin of the combined kernel ``K = sum_i mu_i K_i`` at
+    a fixed trace, a convex problem, and certifies the answer by a duality gap.
     Most kernels on vectors depend on the scale of the features: standardise them first.
 
     Parameters
@@ -54,8 +54,9 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
     C : float or "auto", default=1.0
         Penalty of the soft margin, as in ``sklearn.svm.SVC`` for "l1"; "auto" (with "l2") learns it
         together with the weights, without cross-validation. Ignored for the hard margin.
-    weights : {"nonnegative"}, default="nonnegative"
-        Set of the kernel weights.
+    weights : {"nonnegative", "psd"}, default="nonnegative"
+        Set of the kernel weights: nonnegative, or of any sign with K positive semidefinite over all samples
+        known at fit (a semidefinite program; on other samples K can be indefinite, predictions still hold).
     trace : {"mean", "sum"} or float, default="mean"
         Budget c of ``sum_i mu_i trace(K_i)`` (plus n times the ridge for ``C="auto"``): mean or sum of
         the traces over labelled and unlabelled samples, or a number.
@@ -73,8 +74,8 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         Largest number of solver iterations.
     time_limit : float or None, default=None
         Seconds for the solver.
-    solver : {"auto", "bundle", "interior_point"}, default="auto"
-        Algorithm; "auto" chooses by size.
+    solver : {"auto", "bundle", "interior_point", "subspace", "primal_dual"}, default="auto"
+        Algorithm, the last two for ``weights="psd"``; "auto" chooses by size.
     storage : {"auto", "dense", "factor"}, default="auto"
         How Gram matrices are held; "factor" needs kernels with a feature map.
     dtype : {"float64", "float32"}, default="float64"
@@ -96,7 +97,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
     kernel_weights_ : ndarray of shape (n_kernels,) or (n_classes, n_kernels)
         Weights mu of the prepared kernels, ``sum_i mu_i trace(K_i)`` = the budget.
     kernel_importances_ : ndarray of the same shape
-        ``mu_i trace(K_i) / c``: shares of the budget.
+        ``mu_i trace(K_i) / c``: shares of the budget (negative ones with ``weights="psd"``).
     kernel_names_ : ndarray of shape (n_kernels,), dtype object
         Names of the kernels.
     dual_coef_ : ndarray of shape (1 or n_classes, n_labelled)
@@ -250,7 +251,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         fit = fit_classes(
             one_against_rest(codes[kept], len(self.classes_)),
             sample_weight[kept],
-            stack.restrict(np.arange(len(kept), dtype=np.intp)),
+            stack,
             prepared.traces,
             n_samples(everything),
             settings,
@@ -269,10 +270,8 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}; got {getattr(self, name)!r}.")
-        callback = progress_callback(self.verbose)
-        return MarginSettings(
-            self.margin, self.C, self.trace, self.tol, self.max_iter, self.time_limit, self.solver, callback
-        )
+        criterion = {name: getattr(self, name) for name in _CRITERION}
+        return MarginSettings(**criterion, callback=progress_callback(self.verbose))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray]:
         self.classes_, codes = encode_classes(type(self).__name__, y, n_samples(X))
