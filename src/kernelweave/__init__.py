@@ -11,12 +11,23 @@ from typing import Any
 __version__ = "0.1.0"
 
 _WHERE = {
+    "KernelAligner": "kernelweave.estimators.aligner",
     "MKLClassifier": "kernelweave.estimators.mkl",
+    "alignment": "kernelweave.estimators.alignment",
+    "centered_alignment": "kernelweave.estimators.alignment",
     "load_model": "kernelweave.persistence.models",
     "save_model": "kernelweave.persistence.models",
 }
 
-__all__ = ["MKLClassifier", "__version__", "load_model", "save_model"]
+__all__ = [
+    "KernelAligner",
+    "MKLClassifier",
+    "__version__",
+    "alignment",
+    "centered_alignment",
+    "load_model",
+    "save_model",
+]
 
 
 def __getattr__(name: str) -> Any:

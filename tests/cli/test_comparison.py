@@ -9,10 +9,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_info
 
 from kernelweave import MKLClassifier
-from kernelweave.cli.comparison import compare, hold_out, threads_for
+from kernelweave.cli.comparison import compare, hold_out
 from kernelweave.cli.console import Console
 from kernelweave.kernels import RBF, Cosine, Linear
 
@@ -164,11 +163,3 @@ def test_a_split_is_stratified_and_repeats(labels, held):
 def test_too_few_rows_are_refused(counts, share, message):
     with pytest.raises(ValueError, match=message):
         hold_out(np.repeat(["a", "b"], counts), share, 0)
-
-
-@pytest.mark.parametrize(("n_rows", "limited"), [(100, True), (100_000, False)])
-def test_few_rows_are_worked_on_by_one_thread(n_rows, limited):
-    with threads_for(n_rows):
-        inside = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-    outside = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-    assert inside == ({1} if limited else outside)

@@ -156,3 +156,24 @@ def test_memory_is_refused_before_anything_is_computed(monkeypatch):
     with pytest.raises(MemoryLimitError, match="3 kernel matrices of 20 samples"):
         build_stack(named(MIXED), X, **PLAIN)
     build_stack(named(LINEAR), X, **PLAIN)  # factors need none of it
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype", "rows", "borrowed"),
+    [
+        (np.float64, np.float64, np.arange(20), True),
+        (np.float32, np.float32, np.arange(20), True),
+        (np.float32, np.float64, np.arange(20), True),
+        (np.float64, np.float32, np.arange(20), False),
+        (np.float64, np.float64, np.arange(20)[::-1], False),
+        (np.float64, np.float64, np.arange(19), False),
+    ],
+)
+def test_borrowed_matrices_need_no_memory(monkeypatch, given, dtype, rows, borrowed):
+    entries, rows = [("given", Precomputed((X @ X.T).astype(given)), [0])], rows[:, None]
+    monkeypatch.setattr(memory, "available_memory", lambda: memory.dense_bytes(len(rows), 0, dtype))
+    if borrowed:
+        build_stack(named(entries, rows), rows, **PLAIN, dtype=dtype)
+    else:
+        with pytest.raises(MemoryLimitError, match="1 kernel matrices"):
+            build_stack(named(entries, rows), rows, **PLAIN, dtype=dtype)

@@ -125,3 +125,14 @@ def test_unknown_labels():
 def test_impossible_matrices(matrix, labels, message):
     with pytest.raises(ValueError, match=message):
         Precomputed(matrix, labels)([0] if labels is None else ["b"])
+
+
+def test_the_matrix_is_lent_where_it_needs_no_copy():
+    K = np.eye(3, dtype=np.float32)
+    assert Precomputed(K).lends([0, 1, 2]) == np.float32
+    assert Precomputed(K, labels=["a", "b", "c"]).lends(["a", "b", "c"]) == np.float32
+    for rows in ([0, 1], [2, 1, 0], [0, 1, 1]):
+        assert Precomputed(K).lends(rows) is None
+    # A list is converted first, and a frame may be.
+    assert Precomputed(K.tolist()).lends([0, 1, 2]) is None
+    assert Precomputed(K.tolist()).freeze([0]).lends([0, 1, 2]) == np.float64

@@ -17,7 +17,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits
 
 from kernelweave._compat import take_rows
 from kernelweave.cli.console import Console
@@ -25,14 +24,13 @@ from kernelweave.exceptions import NotSeparableError
 from kernelweave.gram.base import FloatArray, GramStack
 from kernelweave.gram.build import PreparedKernels, build_stack
 from kernelweave.kernels import Precomputed, freeze_kernels, resolve_entries
+from kernelweave.solvers.blas_threads import blas_threads
 
-__all__ = ["Comparison", "Split", "compare", "hold_out", "threads_for"]
+__all__ = ["Comparison", "Split", "compare", "hold_out"]
 
 Split = tuple[Any, Any]
 
 _FOLDS = 3
-# Up to this many rows, threads of the linear algebra library wait for each other more than they work.
-_ONE_THREAD = 2000
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def compare(
     counts, chosen = [], []
     for number, (train, test) in enumerate(splits, 1):
         of = f", split {number} of {len(splits)}" if len(splits) > 1 else ""
-        with threads_for(len(train)):
+        with blas_threads(len(train)):
             X_train, X_test = take_rows(X, train), take_rows(X, test)
             with console.fitting(f"Fitting {len(train)} rows{of}", tol) as verbose:
                 model = build(verbose).fit(X_train, y[train])
@@ -103,11 +101,6 @@ def compare(
     return Comparison(
         len(splits[0][0]), n_test, len(splits), sum(model_counts), _total(singles), _total(averages), chosen
     )
-
-
-def threads_for(n_rows: int) -> Any:
-    """Context in which linear algebra on so many rows uses a sensible number of threads."""
-    return threadpool_limits(1 if n_rows <= _ONE_THREAD else None)
 
 
 def hold_out(y: Any, test_size: float, seed: int) -> Split:

@@ -12,10 +12,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelweave import MKLClassifier, __version__
-from kernelweave.cli.comparison import compare, threads_for
+from kernelweave.cli.comparison import compare
 from kernelweave.cli.console import Console
 from kernelweave.cli.summary import comparison_facts, comparison_text, model_facts, model_text
 from kernelweave.kernels import RBF, Linear, WidthFamily
+from kernelweave.solvers.blas_threads import blas_threads
 
 __all__ = ["VIEWS", "demo_model", "run"]
 
@@ -63,7 +64,7 @@ def run(options: Namespace, console: Console) -> None:
     splits = list(StratifiedKFold(_FOLDS, shuffle=True, random_state=0).split(data.data, y))
     comparison = comparison_facts(compare(demo_model, data.data, y, splits, tol=_TOL, console=console))
     began = time.perf_counter()
-    with threads_for(len(y)), console.fitting(f"Fitting all {len(y)} rows", _TOL) as verbose:
+    with blas_threads(len(y)), console.fitting(f"Fitting all {len(y)} rows", _TOL) as verbose:
         model = demo_model(verbose).fit(data.data, y)
     facts = {"held_out": comparison, **model_facts(model[-1], time.perf_counter() - began)}
     text = "\n\n".join(

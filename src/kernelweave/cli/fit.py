@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave import MKLClassifier, __version__
-from kernelweave.cli.comparison import compare, hold_out, threads_for
+from kernelweave.cli.comparison import compare, hold_out
 from kernelweave.cli.console import Console
 from kernelweave.cli.kernel_file import NamedEntry, read_kernels
 from kernelweave.cli.outputs import check_output
@@ -33,6 +33,7 @@ from kernelweave.cli.tables import (
 from kernelweave.exceptions import InvalidKernelError, import_extra
 from kernelweave.kernels import auto_kernels
 from kernelweave.persistence import save_model
+from kernelweave.solvers.blas_threads import blas_threads
 
 __all__ = ["run"]
 
@@ -75,7 +76,7 @@ def run(options: Namespace, console: Console) -> None:
     with _explaining(options):
         comparison = _compared(options, data, build, console)
         began = time.perf_counter()
-        with threads_for(len(data.y)), console.fitting(f"Fitting all {len(data.y)} rows", options.tol) as verbose:
+        with blas_threads(len(data.y)), console.fitting(f"Fitting all {len(data.y)} rows", options.tol) as verbose:
             model = build(verbose).fit(data.frame, data.y)
     final = model.steps[-1][1] if hasattr(model, "steps") else model
     facts = {

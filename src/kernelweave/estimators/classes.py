@@ -47,7 +47,9 @@ def encode_classes(estimator: str, y: Any, n: int) -> tuple[npt.NDArray[Any], In
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {n}, y has {len(labels)}.")
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y has one class only ({classes[0]!r}); a classifier needs samples of at least two classes.")
+        raise ValueError(
+            f"y has one class only ({classes.tolist()[0]!r}); a classifier needs samples of at least two classes."
+        )
     return classes, codes.astype(np.intp)
 
 

@@ -16,6 +16,7 @@ from kernelweave.gram.factor import FactorStack
 from kernelweave.problems.base import Candidate, Certificate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.svm import feasible_dual, optimal_bias
+from kernelweave.solvers.blas_threads import blas_threads
 from kernelweave.solvers.bundle import solve_bundle
 from kernelweave.solvers.driver import Progress, Result, Solver, Status, run
 from kernelweave.solvers.interior_point import solve_interior_point
@@ -154,7 +155,8 @@ def fit_margin(problem: MarginProblem, gram: GramStack, settings: MarginSettings
     ConvergenceWarning
         With the gap reached, when it is above the tolerance.
     """
-    result = _solve(problem, gram, settings)
+    with blas_threads(gram.shape[0]):
+        result = _solve(problem, gram, settings)
     if result.status is Status.NOT_SEPARABLE:
         direction = result.candidate.ray
         raise NotSeparableError(

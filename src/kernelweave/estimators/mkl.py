@@ -40,6 +40,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
 
     Learns nonnegative kernel weights by maximising the margin of the combined kernel
     ``K = sum_i mu_i K_i`` at a fixed trace, a convex problem, and certifies the answer by a duality gap.
+    Most kernels on vectors depend on the scale of the features: standardise them first.
 
     Parameters
     ----------
@@ -283,7 +284,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         present = np.unique(codes[weight > 0])
         if len(present) < len(self.classes_):
             missing = np.setdiff1d(np.arange(len(self.classes_)), present)
-            raise ValueError(f"Every sample of class {self.classes_[missing[0]]!r} has weight zero.")
+            raise ValueError(f"Every sample of class {self.classes_[missing].tolist()[0]!r} has weight zero.")
         return codes, weight
 
     def _store(self, fit: ClassFit, names: list[str], kept: IntArray, n_labelled: int) -> None:

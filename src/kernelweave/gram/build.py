@@ -18,7 +18,7 @@ from kernelweave.gram.factor import FactorStack
 from kernelweave.gram.memory import check_memory
 from kernelweave.gram.preparation import Preparation, fit_preparation, preparation_from
 from kernelweave.kernels.base import n_samples
-from kernelweave.kernels.evaluate import NamedKernel, features_of, has_features, iter_diagonals, iter_grams
+from kernelweave.kernels.evaluate import NamedKernel, features_of, has_features, iter_diagonals, iter_grams, lent_types
 
 __all__ = ["PreparedKernels", "build_stack"]
 
@@ -187,7 +187,9 @@ def _dense_stack(
     check_psd: bool,
 ) -> tuple[DenseStack, PreparedKernels]:
     n, m = n_samples(X), len(named)
-    check_memory(n, m, dtype)
+    # A given matrix is borrowed, unless it must be stored in another type.
+    lent = [given is not None and (given == dtype or dtype != np.float32) for given in lent_types(named, X)]
+    check_memory(n, m - sum(lent), dtype)
     matrices: list[Any] = [None] * m
     scales: list[FloatArray | None] = [None] * m
     shifts: list[FloatArray | None] = [None] * m

@@ -123,6 +123,13 @@ class Kernel(BaseEstimator):
         """
         return self
 
+    def lends(self, X: Any) -> np.dtype[Any] | None:
+        """Type of the matrix on X where it is memory that exists already (read-only), else None.
+
+        Asked before anything is allocated, so it must cost next to nothing.
+        """
+        return None
+
     def distances(self, X: Any, Y: Any = None) -> FloatArray:
         """The pairwise distances named by `distance`, a new array of shape (n_x, n_y)."""
         raise NotImplementedError(f"{type(self).__name__} is not a function of a distance")

@@ -21,7 +21,7 @@ from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
 from kernelweave.kernels.entries import Entry
 from kernelweave.kernels.families import KernelFamily
 
-__all__ = ["NamedKernel", "features_of", "freeze_kernels", "has_features", "iter_diagonals", "iter_grams"]
+__all__ = ["NamedKernel", "features_of", "freeze_kernels", "has_features", "iter_diagonals", "iter_grams", "lent_types"]
 
 
 @dataclass(frozen=True)
@@ -195,6 +195,28 @@ def features_of(member: NamedKernel, X: Any) -> Any:
     samples = _select(member, X)
     with _naming(member.name):
         return member.kernel.features(samples)
+
+
+def lent_types(named: Sequence[NamedKernel], X: Any) -> list[np.dtype[Any] | None]:
+    """Types of the matrices that need no memory of their own, because they exist already.
+
+    Parameters
+    ----------
+    named : sequence of NamedKernel
+        Frozen kernels.
+    X : array, sparse matrix, pandas or polars frame, or list
+        Samples.
+
+    Returns
+    -------
+    list of dtype or None
+        None where the matrix is to be computed.
+    """
+    types = []
+    for member in named:
+        with _naming(member.name):
+            types.append(member.kernel.lends(_select(member, X)) if member.kernel.vector_input is False else None)
+    return types
 
 
 def _groups(named: Sequence[NamedKernel]) -> list[list[int]]:

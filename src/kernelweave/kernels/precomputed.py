@@ -84,6 +84,12 @@ class Precomputed(Kernel):
         rows = _positions(X, len(matrix), self._lookup(len(matrix)))
         return np.diagonal(matrix)[rows].astype(np.float64)
 
+    def lends(self, X: Any) -> np.dtype[Any] | None:
+        """Type of the given matrix when all its rows are asked for in order, else None."""
+        matrix = self._matrix()
+        whole = matrix is self.K and _is_identity(_positions(X, len(matrix), self._lookup(len(matrix))), len(matrix))
+        return matrix.dtype if whole else None
+
     def freeze(self, X: Any) -> Kernel:
         """A kernel that holds an array, so that a list or a frame is converted only once."""
         matrix = self._matrix()

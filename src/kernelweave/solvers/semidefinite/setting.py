@@ -132,7 +132,8 @@ class Setting:
     def mixed(self, xi: FloatArray, negative: float) -> FloatArray:
         """Coordinates mixed with uniform weights so that a combination this negative becomes semidefinite."""
         m, x = len(self.units), self.span @ xi
-        total = float(x[:m].sum())
+        # The trace, which is positive unless the combination is far from semidefinite.
+        total = max(float(x[:m].sum()), 1e-3 * float(np.abs(x[:m]).sum()))
         share = negative / (negative + total)
         uniform = np.append(np.full(m, total / m), x[m:])
         # The span holds the uniform weights up to combinations that are rounding.
