@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,12 @@ import scipy.optimize
 import scipy.sparse
 
 from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.gram.directed import DirectedRampStack
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.monotone import MonotoneProblem
 from kernelweave.solvers.descent import solve_descent
+from kernelweave.solvers.directed import solve_directed
 from kernelweave.solvers.driver import run
 from kernelweave.solvers.interior_point import solve_interior_point
 from kernelweave.solvers.simplex import Simplexes
@@ -63,17 +65,26 @@ class _Search:
     def __init__(self, problem: MonotoneProblem, gram: Any, deadline: float | None) -> None:
         self.problem, self.gram, self.deadline = problem, gram, deadline
         self.simplexes = Simplexes(problem.convex.group_of)
-        directed = bool(gram.feature_directions.any())
-        self.by_descent = directed or gram.n_features > min(_MANY_FEATURES, gram.shape[0])
+        few = gram.n_features <= min(_MANY_FEATURES, gram.shape[0])
+        self.directed = few and bool(gram.feature_directions.any())
+        self.by_descent = not few
 
     def fit(self, m: FloatArray, alpha: FloatArray | None) -> _Point:
         """The SVM on the transform of m."""
-        convex = self.problem.convex
-        svm = MarginProblem(convex.labels, convex.box, convex.ridge, np.ones(1), 1.0)
-        linear = self.gram.transformed(m)
+        convex, linear = self.problem.convex, self.gram.transformed(m)
         start = None if alpha is None else Candidate(np.ones(1), alpha)
-        solver, tol = (solve_descent, _ROUGH_ACCURACY) if self.by_descent else (solve_interior_point, _ACCURACY)
-        found = run(solver, svm, linear, tol=tol, start=start).candidate.alpha
+        svm = MarginProblem(convex.labels, convex.box, convex.ridge, np.ones(1), 1.0)
+        if self.directed:
+            # The same SVM with a kernel for each feature, all of weight one.
+            each = np.arange(linear.rank)
+            svm = replace(svm, prices=np.ones(linear.rank), groups=each)
+            linear = DirectedRampStack(replace(linear.cells, kernel_of=each), linear.rank, linear.feature_directions)
+            result = run(solve_directed, svm, linear, tol=_ACCURACY)
+        elif self.by_descent:
+            result = run(solve_descent, svm, linear, tol=_ROUGH_ACCURACY, start=start)
+        else:
+            result = run(solve_interior_point, svm, linear, tol=_ACCURACY)
+        found = result.candidate.alpha
         assert found is not None
         w = self.problem.feature_weights(self.gram, m, found)
         return _Point(m, found, self.problem.primal_value(w, self.problem.scores(self.gram, m, w)))
