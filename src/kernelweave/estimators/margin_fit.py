@@ -45,8 +45,8 @@ class MarginSettings:
     max_iter: int | None
     time_limit: float | None
     solver: str
-    weights: str
     callback: Callable[[Progress], bool | None] | None
+    weights: str = "nonnegative"
 
     def __post_init__(self) -> None:
         if self.margin not in ("hard", "l1", "l2"):
