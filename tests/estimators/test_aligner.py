@@ -16,6 +16,7 @@ from kernelweave.kernels import RBF, Linear, Polynomial, Precomputed
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4))
 Y = np.where(X[:, 0] * X[:, 1] + 0.2 * RNG.normal(size=80) > 0, "in", "out")
+K_SQUARE = (X @ X.T) ** 2
 KERNELS = [("line", Linear()), ("square", Polynomial(degree=2)), ("near", RBF(gamma=0.5)), ("noise", Linear(), [3])]
 
 
@@ -106,8 +107,18 @@ def test_bad_parameters(arguments, message):
         KernelAligner(KERNELS, **arguments).fit(X, Y)
 
 
-def test_constant_kernels_are_named():
-    kernels = [("flat", Precomputed(np.ones((80, 80)))), ("good", Precomputed(X @ X.T))]
-    with pytest.raises(InvalidKernelError, match="'flat' is constant"):
-        KernelAligner(kernels).fit(np.arange(80), Y)
-    assert KernelAligner(kernels, centered=False).fit(np.arange(80), Y).kernel_weights_.shape == (2,)
+def test_constant_kernels_get_no_weight():
+    kernels = [
+        ("flat", Precomputed(np.ones((80, 80)))),
+        ("good", Precomputed(X @ X.T)),
+        ("line", Precomputed(K_SQUARE)),
+    ]
+    for weights in ("nonnegative", "psd"):
+        with pytest.warns(UserWarning, match="Constant on the training samples: kernel 'flat'"):
+            aligner = KernelAligner(kernels, weights=weights).fit(np.arange(80), Y)
+        assert aligner.kernel_weights_[0] == aligner.kernel_importances_[0] == aligner.alignments_[0] == 0.0
+        without = KernelAligner(kernels[1:], weights=weights).fit(np.arange(80), Y)
+        np.testing.assert_allclose(aligner.transform(np.arange(80)), without.transform(np.arange(80)), atol=1e-12)
+    assert KernelAligner(kernels, centered=False).fit(np.arange(80), Y).kernel_weights_[0] >= 0
+    with pytest.raises(InvalidKernelError, match="Every kernel is constant"):
+        KernelAligner(kernels[:1]).fit(np.arange(80), Y)

@@ -7,24 +7,21 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from kernelweave.estimators.align_fit import fit_alignment
 from kernelweave.estimators.alignment import target_columns
 from kernelweave.estimators.classes import encode_classes
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.kernel_parameters import KernelParameters
 from kernelweave.estimators.samples import check_samples, stack_samples
 from kernelweave.exceptions import InvalidKernelError
-from kernelweave.gram.base import FloatArray, GramStack
-from kernelweave.gram.build import build_stack
+from kernelweave.gram.base import FloatArray, GramStack, IntArray
+from kernelweave.gram.build import PreparedKernels, build_stack
 from kernelweave.gram.centred import CentredStack
 from kernelweave.kernels.base import n_samples
 from kernelweave.kernels.entries import resolve_entries
-from kernelweave.kernels.evaluate import freeze_kernels
-from kernelweave.problems.alignment import AlignmentProblem, PSDAlignmentProblem
-from kernelweave.solvers.alignment import solve_alignment, solve_psd_alignment
-from kernelweave.solvers.driver import Status, run
+from kernelweave.kernels.evaluate import NamedKernel, freeze_kernels
 
 __all__ = ["KernelAligner"]
 
@@ -159,6 +156,8 @@ class KernelAligner(TransformerMixin, KernelParameters):
         -----
         ConvergenceWarning
             When the tolerance was not reached, with the gap.
+        UserWarning
+            When a kernel is constant, so that centring leaves nothing of it.
         """
         self._check_parameters(X_unlabeled)
         entries = resolve_entries(self.kernels)
@@ -169,23 +168,26 @@ class KernelAligner(TransformerMixin, KernelParameters):
         everything = X
         if X_unlabeled is not None:
             everything = stack_samples(X, check_samples(self, X_unlabeled, numeric=self._numeric, reset=False))
-        stack, prepared = build_stack(
-            freeze_kernels(entries, X),
-            everything,
+        stack, prepared = self._build(freeze_kernels(entries, X), everything)
+        self._learn(stack, prepared, target_columns(codes, len(self.classes_)), everything)
+        self._expansion = KernelExpansion(
+            prepared, everything, np.zeros((1, n)), self.kernel_weights_[None], np.zeros(1)
+        )
+        # Means of the combined kernel over the training samples, which centre the rows of new ones.
+        mean = np.full(stack.shape[0], 1.0 / n)
+        self._means = stack.matvec(self.kernel_weights_, mean) if self.centered else None
+        return self
+
+    def _build(self, named: list[NamedKernel], X: Any) -> tuple[GramStack, PreparedKernels]:
+        return build_stack(
+            named,
+            X,
             normalize=self.normalize,
             center=False,
             storage=self.storage,
             dtype=np.dtype(self.dtype),
             check_psd=self.check_psd,
         )
-        gram: GramStack = CentredStack(stack) if self.centered else stack
-        if self.centered:
-            _refuse_constant(stack.traces(), gram.traces(), prepared.names)
-        weights = self._learn(gram, target_columns(codes, len(self.classes_)), prepared.names)
-        self._expansion = KernelExpansion(prepared, everything, np.zeros((1, n)), weights[None], np.zeros(1))
-        # Means of the combined kernel over the training samples, which centre the rows of new ones.
-        self._means = stack.matvec(weights, np.full(stack.shape[0], 1.0 / n)) if self.centered else None
-        return self
 
     def _check_parameters(self, X_unlabeled: Any) -> None:
         for name, allowed in _CHOICES.items():
@@ -196,30 +198,23 @@ class KernelAligner(TransformerMixin, KernelParameters):
         if self.centered and X_unlabeled is not None:
             raise ValueError("X_unlabeled needs centered=False: centred alignment looks at the labelled samples alone.")
 
-    def _learn(self, gram: GramStack, columns: FloatArray, names: list[str]) -> FloatArray:
-        """Set what is learned and return the weights."""
-        labelled = gram.restrict(np.arange(len(columns), dtype=np.intp))
-        q, inner = labelled.quadratic_forms(columns).sum(axis=1), gram.frobenius_products()
-        if self.weights == "psd":
-            free = PSDAlignmentProblem(q, inner)
-            result = run(solve_psd_alignment, free, gram, tol=self.tol)
-            weights = free.feasible_weights(gram, np.asarray(result.candidate.weights))
-        else:
-            result = run(solve_alignment, AlignmentProblem(q, inner), gram, tol=self.tol)
-            weights = np.asarray(result.candidate.weights)
-        if result.status is not Status.OPTIMAL:
-            warnings.warn(f"Alignment: {result.message} Asked for: {self.tol:.1e}.", ConvergenceWarning, stacklevel=3)
-        self.kernel_weights_ = weights
-        self.kernel_names_ = np.array(names, dtype=object)
-        self.kernel_importances_ = weights * q / float(q @ weights)
-        self.certificate_, self.status_ = result.certificate, result.status
+    def _learn(self, stack: GramStack, prepared: PreparedKernels, columns: FloatArray, X: Any) -> None:
+        names = np.array(prepared.names, dtype=object)
+        kept = np.arange(len(names))
+        gram = stack
         if self.centered:
             columns = columns - columns.mean(axis=0)
-        size = float(np.linalg.norm(columns.T @ columns))
-        self.alignment_ = float(q @ weights) / (size * float(np.linalg.norm(labelled.combine(weights))))
-        own = inner if labelled.shape == gram.shape else labelled.frobenius_products()
-        self.alignments_ = q / (size * np.sqrt(np.diagonal(own)))
-        return weights
+            gram = CentredStack(stack)
+            kept = _not_constant(stack.traces(), gram.traces(), names)
+        if len(kept) < len(names):
+            gram = CentredStack(self._build([prepared.named[i] for i in kept], X)[0])
+        fit = fit_alignment(gram, columns, free_signs=self.weights == "psd", tol=self.tol)
+        self.kernel_names_ = names
+        self.kernel_weights_, self.kernel_importances_, self.alignments_ = np.zeros((3, len(names)))
+        self.kernel_weights_[kept] = fit.weights
+        self.kernel_importances_[kept] = fit.importances
+        self.alignments_[kept] = fit.alignments
+        self.alignment_, self.certificate_, self.status_ = fit.alignment, fit.certificate, fit.status
 
     def transform(self, X: Any) -> FloatArray:
         """The combined kernel between samples and the labelled training samples.
@@ -263,10 +258,19 @@ class KernelAligner(TransformerMixin, KernelParameters):
         return tags
 
 
-def _refuse_constant(traces: FloatArray, centred: FloatArray, names: list[str]) -> None:
+def _not_constant(traces: FloatArray, centred: FloatArray, names: Any) -> IntArray:
+    """Kernels that have something left when centred; a warning names the others."""
     constant = centred <= 1e-12 * traces
-    if constant.any():
+    if constant.all():
         raise InvalidKernelError(
-            f"Kernel '{names[int(np.argmax(constant))]}' is constant on the training samples, so it vanishes when "
-            "centred and cannot be aligned. Leave it out, check its columns and settings, or use centered=False."
+            f"Every kernel is constant on the training samples ('{names[0]}' is the first), so nothing is left of "
+            "them when centred. Check their columns and settings, or use centered=False."
         )
+    if constant.any():
+        warnings.warn(
+            f"Constant on the training samples: kernel {', '.join(repr(name) for name in names[constant])}. Nothing "
+            "is left of it when centred, so its weight is zero.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return np.flatnonzero(~constant).astype(np.intp)
