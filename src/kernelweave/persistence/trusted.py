@@ -11,6 +11,7 @@ from sklearn.gaussian_process import kernels as gaussian_process
 
 import kernelweave.kernels as kernels
 from kernelweave._compat import column_list_types
+from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.gram.build import PreparedKernels
@@ -21,7 +22,7 @@ from kernelweave.problems.base import Certificate
 
 __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
-ESTIMATORS: tuple[type, ...] = (MKLClassifier,)
+ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier)
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (Certificate, Columns, KernelExpansion, NamedKernel, Preparation, PreparedKernels, StoredFrame, StoredStatus)
 _SPARSE = (csr_array, csr_matrix)
