@@ -16,6 +16,7 @@ _WHERE = {
     "alignment": "kernelweave.estimators.alignment",
     "centered_alignment": "kernelweave.estimators.alignment",
     "load_model": "kernelweave.persistence.models",
+    "optimal_kernel": "kernelweave.estimators.optimal_kernel",
     "save_model": "kernelweave.persistence.models",
 }
 
@@ -26,6 +27,7 @@ __all__ = [
     "alignment",
     "centered_alignment",
     "load_model",
+    "optimal_kernel",
     "save_model",
 ]
 

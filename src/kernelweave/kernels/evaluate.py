@@ -43,7 +43,7 @@ class NamedKernel:
     columns: Columns
 
 
-def freeze_kernels(entries: Sequence[Entry], X: Any) -> list[NamedKernel]:
+def freeze_kernels(entries: Sequence[Entry], X: Any, everything: Any = None) -> list[NamedKernel]:
     """Resolve columns, families and data-dependent settings on training samples.
 
     Parameters
@@ -52,6 +52,8 @@ def freeze_kernels(entries: Sequence[Entry], X: Any) -> list[NamedKernel]:
         From `resolve_entries`.
     X : array, sparse matrix, pandas or polars frame, or list
         Training samples.
+    everything : like X, optional
+        The training samples with the unlabelled ones after them, for families that are made of both.
 
     Returns
     -------
@@ -68,7 +70,8 @@ def freeze_kernels(entries: Sequence[Entry], X: Any) -> list[NamedKernel]:
     for entry in entries:
         with _naming(entry.name):
             columns = resolve_columns(entry.columns, X)
-            samples = select_columns(X, columns, entry.kernel.vector_input)
+            everywhere = everything is not None and getattr(entry.kernel, "over_all_samples", False)
+            samples = select_columns(everything if everywhere else X, columns, entry.kernel.vector_input)
             if isinstance(entry.kernel, KernelFamily):
                 members = [(f"{entry.name}[{label}]", kernel) for label, kernel in entry.kernel.members(samples)]
             else:
