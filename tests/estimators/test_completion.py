@@ -139,6 +139,7 @@ HOLE = np.array([[1.0, np.nan], [np.nan, 1.0]])
         (np.array([[np.nan, 0.5], [0.5, 1.0]]), np.eye(2), "diagonal"),
         (np.array([[1.0, np.nan], [np.nan, np.nan]]), None, "reference"),
         (np.full((2, 2), np.nan), np.eye(2), "Every entry"),
+        (np.diag([1.0, 0.0]), None, "sample 1 is not positive"),
         (HOLE, np.eye(3), "shape"),
         (HOLE, np.ones((2, 2)), "positive definite"),
         (np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]), None, "No positive"),

@@ -17,7 +17,7 @@ y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 > 0.3, "a", "b")
 
 
 def members(family, X=X, everything=None):
-    return [entry.kernel for entry in freeze_kernels(resolve_entries([("e", family)]), X, everything)]
+    return [entry.kernel for entry in freeze_kernels(resolve_entries([("e", family)]), X, everything=everything)]
 
 
 def test_members_are_the_eigenvectors():

@@ -179,7 +179,7 @@ class KernelAligner(TransformerMixin, KernelParameters):
         everything = X
         if X_unlabeled is not None:
             everything = stack_samples(X, check_samples(self, X_unlabeled, numeric=self._numeric, reset=False))
-        stack, prepared = self._build(freeze_kernels(entries, X, everything), everything)
+        stack, prepared = self._build(freeze_kernels(entries, X, codes, everything), everything)
         self._learn(stack, prepared, target_columns(codes, len(self.classes_)), everything)
         self._expansion = KernelExpansion(
             prepared, everything, np.zeros((1, n)), self.kernel_weights_[None], np.zeros(1)

@@ -49,7 +49,7 @@ def complete_kernel(
     ------
     InvalidKernelError
         For matrices that are not square, symmetric or finite, a reference that is not positive definite, a missing
-        diagonal, or observed entries that no positive definite matrix has.
+        or non-positive diagonal, or observed entries that no positive definite matrix has.
 
     Warns
     -----
@@ -131,6 +131,9 @@ def _checked(K: npt.ArrayLike) -> tuple[FloatArray, Any]:
         raise InvalidKernelError("K holds an infinite value; missing entries are NaN.")
     if not np.array_equal(missing, missing.T) or not np.allclose(matrix, matrix.T, rtol=1e-8, equal_nan=True):
         raise InvalidKernelError("K must be symmetric, in what is known and in what is missing.")
+    if (np.diagonal(matrix) <= 0).any():
+        place = int(np.flatnonzero(np.diagonal(matrix) <= 0)[0])
+        raise InvalidKernelError(f"The diagonal entry of sample {place} is not positive; leave that sample out.")
     return np.where(missing, 0.0, 0.5 * (matrix + matrix.T)), missing
 
 

@@ -69,6 +69,11 @@ class WidthFamily(KernelFamily):
         self.kernel = kernel
         self.factors = factors
 
+    @property
+    def vector_input(self) -> bool | None:  # type: ignore[override]
+        """As the kernel."""
+        return self.kernel.vector_input
+
     def members(self, X: Any) -> list[tuple[str, Kernel]]:
         """The kernel at each width, labelled by its factor."""
         if "gamma" not in self.kernel.get_params(deep=False):

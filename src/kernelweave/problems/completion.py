@@ -4,10 +4,10 @@
 
 With a reference M, P_0 = M^-1: the Gaussian with covariance K that is closest to that with covariance M. Without,
 P_0 = 0: the completion of maximal determinant, whose inverse is zero at the missing entries.
-As the other problems minimise, certificates bound ``<P_0, K> - log det K``. Dual: for any P positive definite that
-equals P_0 at the missing entries,
+As the other problems minimise, certificates bound ``<P_0, K> - log det K + n + sum_i log K_ii``, which is at least n
+and does not depend on the scale of K. Dual: for any P positive definite that equals P_0 at the missing entries,
 
-    log det P + n - <P - P_0, K>,
+    log det P - <P - P_0, K> + 2 n + sum_i log K_ii,
 
 in which the missing entries of K have no part.
 """
@@ -42,8 +42,8 @@ class CompletionProblem:
     Raises
     ------
     ValueError
-        When shapes disagree, the mask is not symmetric or takes a diagonal entry, or observed numbers are
-        not finite.
+        When shapes disagree, the mask is not symmetric or takes a diagonal entry, observed numbers are not
+        finite, or the diagonal is not positive.
 
     Examples
     --------
@@ -68,13 +68,15 @@ class CompletionProblem:
             raise ValueError("missing entries must be symmetric, and the diagonal known.")
         if not np.isfinite(self.given[~self.missing]).all():
             raise ValueError("observed entries must be finite.")
+        if not (np.diagonal(self.given) > 0).all():
+            raise ValueError("the diagonal must be positive.")
 
     def value(self, K: FloatArray) -> float:
-        """``<P_0, K> - log det K``; inf for a matrix that is not positive definite."""
+        """``<P_0, K> - log det K + n + sum_i log K_ii``; inf for a matrix that is not positive definite."""
         factor, info = scipy.linalg.lapack.dpotrf(K, lower=1)
         if info != 0:
             return float("inf")
-        value = -2.0 * float(np.log(np.diagonal(factor)).sum())
+        value = self._constant - 2.0 * float(np.log(np.diagonal(factor)).sum())
         return value if self.precision is None else value + float(np.vdot(self.precision, K))
 
     def bound(self, P: FloatArray) -> float:
@@ -85,7 +87,12 @@ class CompletionProblem:
         if info != 0:
             return -float("inf")
         known = np.where(self.missing, 0.0, self.given)
-        return 2.0 * float(np.log(np.diagonal(factor)).sum()) + len(P) - float(np.vdot(P - start, known))
+        log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
+        return log_det + len(P) + self._constant - float(np.vdot(P - start, known))
+
+    @property
+    def _constant(self) -> float:
+        return len(self.given) + float(np.log(np.diagonal(self.given)).sum())
 
     def certify(self, gram: Any, candidate: Candidate) -> Certificate:
         """Judge a completed matrix.
@@ -101,7 +108,7 @@ class CompletionProblem:
         Returns
         -------
         Certificate
-            Of ``<P_0, K> - log det K``.
+            Of ``<P_0, K> - log det K + n + sum_i log K_ii``.
         """
         K = candidate.extras.get("completed")
         if K is None or K.shape != self.given.shape or not np.isfinite(K).all():
