@@ -15,7 +15,9 @@ _WHERE = {
     "MKLClassifier": "kernelweave.estimators.mkl",
     "alignment": "kernelweave.estimators.alignment",
     "centered_alignment": "kernelweave.estimators.alignment",
+    "complete_kernel": "kernelweave.estimators.completion",
     "load_model": "kernelweave.persistence.models",
+    "optimal_kernel": "kernelweave.estimators.optimal_kernel",
     "save_model": "kernelweave.persistence.models",
 }
 
@@ -25,7 +27,9 @@ __all__ = [
     "__version__",
     "alignment",
     "centered_alignment",
+    "complete_kernel",
     "load_model",
+    "optimal_kernel",
     "save_model",
 ]
 

@@ -177,7 +177,9 @@ def _factor_stack(
         z = raw.toarray() if scipy.sparse.issparse(raw) else np.array(raw, dtype=np.float64)
         mean = z.mean(axis=0)
         means = z @ mean if center else None
-        preparation = preparation_from(np.einsum("nr,nr->n", z, z), means, member.name, normalize=normalize)
+        preparation = preparation_from(
+            np.einsum("nr,nr->n", z, z), means, member.name, normalize=_normalisation(member, normalize)
+        )
         if center:
             z -= mean
         if preparation.scale is not None:
@@ -213,7 +215,8 @@ def _dense_stack(
         repair = _examined(named[i], matrix, check_psd or _doubtful(named[i], look), psd_repair)
         if repair is not None:
             matrix, owned = repair.of_training(matrix), True
-        preparations[i] = fit_preparation(matrix, named[i].name, normalize=normalize, center=center, repair=repair)
+        kind = _normalisation(named[i], normalize)
+        preparations[i] = fit_preparation(matrix, named[i].name, normalize=kind, center=center, repair=repair)
         if owned:
             matrices[i] = preparations[i].apply_in_place(matrix).astype(dtype, copy=False)
         else:
@@ -233,6 +236,11 @@ def _examined(member: NamedKernel, matrix: Any, look: bool, psd_repair: str | No
     if look:
         check_positive_semidefinite(matrix, member.name, matrix.dtype)
     return None
+
+
+def _normalisation(member: NamedKernel, normalize: str | None) -> str | None:
+    """A unit diagonal would leave but the signs of a kernel made of one number a sample."""
+    return "trace" if normalize == "cosine" and member.kernel.single_feature else normalize
 
 
 def _doubtful(member: NamedKernel, cheap: bool) -> bool:

@@ -5,6 +5,7 @@ from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
 from kernelweave.kernels.categories import ValueDifference
 from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
 from kernelweave.kernels.divergences import JensenShannon, KullbackLeibler
+from kernelweave.kernels.eigen import EigenComponent, EigenFamily
 from kernelweave.kernels.entries import Entry, resolve_entries
 from kernelweave.kernels.evaluate import NamedKernel, freeze_kernels, iter_diagonals, iter_grams
 from kernelweave.kernels.exponential import RBF, ExponentialKernel, Laplacian
@@ -26,6 +27,8 @@ __all__ = [
     "DistanceSubstitution",
     "DynamicTimeWarping",
     "EditDistance",
+    "EigenComponent",
+    "EigenFamily",
     "Entry",
     "ExponentialKernel",
     "FunctionKernel",

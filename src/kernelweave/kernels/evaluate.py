@@ -43,7 +43,7 @@ class NamedKernel:
     columns: Columns
 
 
-def freeze_kernels(entries: Sequence[Entry], X: Any, y: Any = None) -> list[NamedKernel]:
+def freeze_kernels(entries: Sequence[Entry], X: Any, y: Any = None, everything: Any = None) -> list[NamedKernel]:
     """Resolve columns, families and data-dependent settings on training samples.
 
     Parameters
@@ -54,6 +54,8 @@ def freeze_kernels(entries: Sequence[Entry], X: Any, y: Any = None) -> list[Name
         Training samples.
     y : array-like of shape (n_samples,), optional
         Their classes, for kernels that learn from labels (method ``learn_from``).
+    everything : like X, optional
+        The training samples with the unlabelled ones after them, for families that are made of both.
 
     Returns
     -------
@@ -72,6 +74,8 @@ def freeze_kernels(entries: Sequence[Entry], X: Any, y: Any = None) -> list[Name
             columns = resolve_columns(entry.columns, X)
             samples = select_columns(X, columns, entry.kernel.vector_input)
             told = entry.kernel if y is None else _told(entry.kernel, samples, y)
+            if everything is not None and getattr(told, "over_all_samples", False):
+                samples = select_columns(everything, columns, entry.kernel.vector_input)
             if isinstance(told, KernelFamily):
                 members = [(f"{entry.name}[{label}]", kernel) for label, kernel in told.members(samples)]
             else:
