@@ -16,6 +16,7 @@ from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
+from kernelweave.gram.repair import Repair
 from kernelweave.kernels import Columns, FunctionKernel, Kernel, KernelFamily, NamedKernel, resolve_entries
 from kernelweave.persistence.storable import StoredFrame, StoredStatus
 from kernelweave.problems.base import Certificate
@@ -24,7 +25,17 @@ __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
 ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier)
 # What fitted estimators are made of, beside arrays and kernels.
-_PARTS = (Certificate, Columns, KernelExpansion, NamedKernel, Preparation, PreparedKernels, StoredFrame, StoredStatus)
+_PARTS = (
+    Certificate,
+    Columns,
+    KernelExpansion,
+    NamedKernel,
+    Preparation,
+    PreparedKernels,
+    Repair,
+    StoredFrame,
+    StoredStatus,
+)
 _SPARSE = (csr_array, csr_matrix)
 
 
