@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from kernelweave import MKLClassifier
 from kernelweave.experiments.experiment import Experiment, Key, Measurements, Settings
 from kernelweave.experiments.lanckriet_printed import WIDTHS, width_values
-from kernelweave.experiments.lanckriet_samples import PART_NAMES, draw, unit_diagonal
-from kernelweave.kernels import RBF, Precomputed
+from kernelweave.experiments.lanckriet_samples import CRITERIA, PART_NAMES, accuracy, draw, fit_matrices, unit_diagonal
+from kernelweave.kernels import RBF
 
 __all__ = ["define"]
 
@@ -21,19 +18,15 @@ _READINGS = {"c = 6n as printed": 6, "c = 5n": 5}
 
 def _run(part: str, split: int, settings: Settings) -> Measurements:
     sample = draw(part, split, settings)
-    n = len(sample.y)
-    index = np.arange(n)
-    labelled, unlabelled = index[: sample.n_train], index[sample.n_train :]
-    kernels = [(f"{w:g}", Precomputed(unit_diagonal(RBF(gamma=0.5 / w), sample.X))) for w in WIDTHS]
+    matrices = {f"{width:g}": unit_diagonal(RBF(gamma=0.5 / width), sample.X) for width in WIDTHS}
     values: dict[Key, float] = {}
     for column, budget in _READINGS.items():
-        model = MKLClassifier(kernels, margin="l2", C="auto", trace=float(budget * n), normalize=None, tol=_TOL)
-        model.fit(labelled, sample.y[labelled], X_unlabeled=unlabelled)
+        model = fit_matrices(matrices, sample, budget, **CRITERIA["SM2,C"], tol=_TOL)
         for width, weight in zip(WIDTHS, model.kernel_weights_, strict=True):
             values[part, f"weight of sigma = {width:g}", column] = float(weight)
         values[part, "C", column] = float(model.C_)
         values[part, "weights + 1 / C", column] = float(model.kernel_weights_.sum() + 1.0 / model.C_)
-        values[part, "TSA %", column] = 100.0 * float(np.mean(model.transduction_ == sample.y[unlabelled]))
+        values[part, "TSA %", column] = accuracy(model, sample)
     return values
 
 
