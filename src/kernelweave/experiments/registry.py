@@ -36,6 +36,11 @@ LISTINGS: tuple[Listing, ...] = (
     Listing("lanckriet-table2", "lanckriet_tables", "Lanckriet et al. 2004, Table 2: breast cancer and ionosphere"),
     Listing("lanckriet-table3", "lanckriet_tables", "Lanckriet et al. 2004, Table 3: twonorm"),
     Listing("lanckriet-table4", "lanckriet_widths", "Lanckriet et al. 2004, Table 4: five Gaussians, C learned"),
+    Listing("howard-synthetic", "howard_synthetic", "Howard and Jebara 2007: bent coordinates"),
+    Listing("howard-webkb", "howard_counts", "Howard and Jebara 2007: home pages as word counts"),
+    Listing("howard-corel", "howard_counts", "Howard and Jebara 2007: photographs as colour histograms"),
+    Listing("howard-gender", "howard_counts", "Howard and Jebara 2007: faces of men and women (a stand-in)"),
+    Listing("howard-microarray", "howard_genes", "learned transforms against a logarithm, two microarray sets"),
 )
 
 
