@@ -205,8 +205,8 @@ _REMARKS = {
     "say so, and the weights of any sign have another pattern of signs at 0.1.",
     "breast": "Breast cancer, SM2, nonnegative weights: the printed 21.811 is below the printed 25.267 of SM2,C, which "
     "cannot be, as SM2 is SM2,C with one more condition (C = 1). With a 5 for the 1 (25.811) it agrees with ours.",
-    "ionosphere": "Ionosphere, SM1, K3: the printed accuracy 83.1 is far from ours, while its omega agrees; with a 9 for "
-    "the 8 (93.1) it would not be.",
+    "ionosphere": "Ionosphere, SM1, K3: the printed accuracy 83.1 is far from ours, while its omega agrees; with a 9 "
+    "for the 8 (93.1) it would not be.",
     "twonorm": "The paper generated one sample, of unknown size. Its K2 is the identity, whose omega follows from the "
     "number of training samples and the class shares alone: it fits 330 samples. Here each split has a sample of its "
     "own, and the printed values are compared as values of one sample.",
