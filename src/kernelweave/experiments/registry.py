@@ -41,6 +41,12 @@ LISTINGS: tuple[Listing, ...] = (
     Listing("howard-corel", "howard_counts", "Howard and Jebara 2007: photographs as colour histograms"),
     Listing("howard-gender", "howard_counts", "Howard and Jebara 2007: faces of men and women (a stand-in)"),
     Listing("howard-microarray", "howard_genes", "learned transforms against a logarithm, two microarray sets"),
+    Listing(
+        "lanckriet-controls", "lanckriet_controls", "Lanckriet et al. 2004, Tables 1 and 2: controlled experiments"
+    ),
+    Listing("lanckriet-twonorm", "lanckriet_controls", "Lanckriet et al. 2004, Table 3: many generated samples"),
+    Listing("lanckriet-figure1", "lanckriet_reuters", "Lanckriet et al. 2004, Figure 1: Reuters, words and concepts"),
+    Listing("lanckriet-figure2", "lanckriet_views", "Lanckriet et al. 2004, Figure 2: other public views in its place"),
 )
 
 
