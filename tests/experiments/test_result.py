@@ -33,6 +33,15 @@ def test_the_error_of_a_difference_is_the_spread_of_such_differences():
     )
 
 
+@pytest.mark.parametrize(("printed", "resolution"), [("0.40", 0.01), ("3", 1.0), ("1.18e7", 1e5), (0.4, 0.0)])
+def test_rounding_of_the_printed_value(tiny, printed, resolution):
+    key = ("t", "r", "c")
+    outcomes = [Outcome("first", split, {key: 0.5}) for split in range(2)]
+    (cell,) = summarise(tiny(printed={key: printed}), Settings(), 2, outcomes).cells
+    assert (cell.printed, cell.resolution) == (float(printed), pytest.approx(resolution))
+    assert cell.difference_error == pytest.approx(resolution / math.sqrt(12))
+
+
 def test_given_splits_have_no_error_of_their_own():
     cell = Cell("t", "r", "c", (1.0, 3.0), printed=1.0)
     assert (cell.difference_error, cell.standard_error) == pytest.approx((1.0, 1.0))

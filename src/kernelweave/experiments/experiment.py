@@ -55,8 +55,8 @@ class Experiment:
         Number of splits unless the user says otherwise.
     parts : tuple of str
         What is run on its own: data sets, usually.
-    printed : mapping of (str, str, str) to float
-        The paper's values.
+    printed : mapping of (str, str, str) to float or str
+        The paper's values; as text ("0.40") they are known to be rounded to their last digit.
     printed_splits : int or None
         Over how many random splits the paper's values are means; they then have a standard error of
         their own, taken to be that of as many of our splits. None for values on a given split.
@@ -75,7 +75,7 @@ class Experiment:
     run: Callable[[str, int, Settings], Measurements]
     n_splits: int
     parts: tuple[str, ...] = ("all",)
-    printed: Measurements = field(default_factory=dict)
+    printed: Mapping[Key, float | str] = field(default_factory=dict)
     printed_splits: int | None = None
     notes: tuple[str, ...] = ()
     conclude: Callable[[Sequence[Cell]], Sequence[str]] | None = None

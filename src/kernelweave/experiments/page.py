@@ -117,11 +117,14 @@ def _splits(result: Result) -> str:
 def _explain_error(result: Result) -> str:
     n = result.experiment.printed_splits
     if n is None:
-        return "The standard error of a difference is that of our mean; the ratio is the difference divided by it."
+        return (
+            "The standard error of a difference is that of our mean and of the rounding of the printed value; the "
+            "ratio is the difference divided by it."
+        )
     return (
         f"The standard error of a difference allows for both means: ours, and the printed one over {n} splits, taken "
-        "to vary as ours do; the ratio is the difference divided by it. Splits of one data set overlap, so the errors "
-        "say how far chance in splitting goes, and nothing about other samples."
+        "to vary as ours do and rounded as it is printed; the ratio is the difference divided by it. Splits of one "
+        "data set overlap, so the errors say how far chance in splitting goes, and nothing about other samples."
     )
 
 

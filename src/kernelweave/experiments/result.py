@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from kernelweave.experiments.experiment import Experiment, Key, Settings
 from kernelweave.experiments.splits import Outcome
 
 __all__ = ["Cell", "Result", "summarise"]
+
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Cell:
         The paper's value.
     printed_splits : int or None
         Over how many splits the printed value is a mean; see `Experiment`.
+    resolution : float
+        Size of the last printed digit; 0 where it is not known.
     """
 
     table: str
@@ -37,6 +42,7 @@ class Cell:
     missing: int = 0
     printed: float | None = None
     printed_splits: int | None = None
+    resolution: float = 0.0
 
     @property
     def key(self) -> Key:
@@ -67,15 +73,23 @@ class Cell:
 
     @property
     def difference_error(self) -> float | None:
-        """Standard error of the difference: the printed mean varies as a mean over as many of our splits would."""
+        """Standard error of the difference.
+
+        The printed mean varies as a mean over as many of our splits would, and was rounded.
+        """
         if self.difference is None or self.spread is None:
             return None
-        return self.spread * math.sqrt(1 / len(self.values) + (1 / self.printed_splits if self.printed_splits else 0.0))
+        splits = 1 / len(self.values) + (1 / self.printed_splits if self.printed_splits else 0.0)
+        return math.sqrt(self.spread**2 * splits + self.resolution**2 / 12)
 
     @property
     def deviation(self) -> float | None:
-        """Difference divided by its standard error; None where that is zero or unknown."""
-        if self.difference is None or not self.difference_error:
+        """Difference divided by its standard error; None where that is unknown or no more than rounding."""
+        if (
+            self.difference is None
+            or not self.difference_error
+            or self.difference_error < _ROUNDING * abs(self.printed or 1.0)
+        ):
             return None
         return self.difference / self.difference_error
 
@@ -133,10 +147,17 @@ def summarise(experiment: Experiment, settings: Settings, n_splits: int, outcome
     cells = []
     for key, values in found.items():
         kept = tuple(value for value in values if math.isfinite(value))
-        printed = experiment.printed.get(key)
-        cells.append(Cell(*key, kept, len(values) - len(kept), printed, experiment.printed_splits))
+        printed, resolution = _read(experiment.printed.get(key))
+        cells.append(Cell(*key, kept, len(values) - len(kept), printed, experiment.printed_splits, resolution))
     notes = [*experiment.notes, *(experiment.conclude(cells) if experiment.conclude else ())]
     warned = [f"{outcome.part}, split {outcome.split}: {text}" for outcome in outcomes for text in outcome.warnings]
     if warned:
         notes.append(f"{len(warned)} warnings, the first: {warned[0]}")
     return Result(experiment, settings, n_splits, tuple(cells), tuple(notes))
+
+
+def _read(printed: float | str | None) -> tuple[float | None, float]:
+    """A printed value and the size of its last digit."""
+    if not isinstance(printed, str):
+        return printed, 0.0
+    return float(printed), 10.0 ** int(Decimal(printed).as_tuple().exponent)
