@@ -13,6 +13,7 @@ from kernelweave.datasets.ida import load_ida, load_titanic
 from kernelweave.datasets.reuters import load_reuters
 from kernelweave.datasets.similarities import load_aural_sonar
 from kernelweave.datasets.storage import data_folder
+from kernelweave.datasets.structured import load_gunpoint, load_promoters, load_votes
 from kernelweave.datasets.uci import load_breast_cancer_wisconsin, load_heart, load_ionosphere, load_sonar
 from kernelweave.datasets.views import load_mfeat, load_prokaryotic, load_tcga_breast, load_three_sources
 
@@ -24,16 +25,19 @@ __all__ = [
     "load_breast_cancer_wisconsin",
     "load_corel",
     "load_faces",
+    "load_gunpoint",
     "load_heart",
     "load_ida",
     "load_ionosphere",
     "load_mfeat",
     "load_prokaryotic",
+    "load_promoters",
     "load_reuters",
     "load_sonar",
     "load_tcga_breast",
     "load_three_sources",
     "load_titanic",
+    "load_votes",
     "load_webkb",
     "make_monotone",
     "make_twonorm",
