@@ -15,6 +15,7 @@ from kernelweave.cli.main import main
 from kernelweave.cli.parser import build_parser
 
 PAGES = ["README.md", "docs/command-line.md", "docs/errors.md"]
+EXAMPLES = ["docs/learning-kernels.md"]
 
 
 @pytest.fixture
@@ -30,6 +31,16 @@ def test_the_python_example(page):
     (example,) = blocks(page("README.md"), "python")
     test = doctest.DocTestParser().get_doctest(example, {}, "README.md", "README.md", 0)
     assert len(test.examples) <= 15
+    report = []
+    doctest.DocTestRunner().run(test, out=report.append)
+    assert report == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_of_a_page(page, name):
+    example = "".join(blocks(page(name), "python"))
+    test = doctest.DocTestParser().get_doctest(example, {}, name, name, 0)
+    assert test.examples
     report = []
     doctest.DocTestRunner().run(test, out=report.append)
     assert report == []
