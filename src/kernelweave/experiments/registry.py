@@ -36,6 +36,7 @@ LISTINGS: tuple[Listing, ...] = (
     Listing("lanckriet-table2", "lanckriet_tables", "Lanckriet et al. 2004, Table 2: breast cancer and ionosphere"),
     Listing("lanckriet-table3", "lanckriet_tables", "Lanckriet et al. 2004, Table 3: twonorm"),
     Listing("lanckriet-table4", "lanckriet_widths", "Lanckriet et al. 2004, Table 4: five Gaussians, C learned"),
+    Listing("kowalski-indefinite", "kowalski_indefinite", "left open by Kowalski et al. 2009: norms, repairs + SVC"),
 )
 
 
