@@ -8,6 +8,7 @@ from sklearn.gaussian_process.kernels import DotProduct, Matern, RationalQuadrat
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
+    Constant,
     Cosine,
     FunctionKernel,
     GaussianProcessKernel,
@@ -45,6 +46,7 @@ class SharedLetters(Kernel):
 
 ON_VECTORS = [
     Linear(),
+    Constant(),
     Cosine(),
     Polynomial(),
     Polynomial(degree=3, gamma="scale", coef0=0.5),

@@ -23,7 +23,10 @@ __all__ = [
 ]
 
 _FINE, _NOT_FINITE, _ASYMMETRIC, _NOT_DOMINATED = 0, 1, 2, 3
-_WAYS_ON = "Check how it was computed, or use a kernel that is positive semidefinite."
+_WAYS_ON = (
+    "Check how it was computed, use a kernel that is positive semidefinite, or use MixedNormClassifier, "
+    "which takes any kernel."
+)
 
 
 @njit(cache=True)

@@ -47,6 +47,11 @@ class Preparation:
     scale: FloatArray | None
     trace: float
 
+    @property
+    def needs_diagonal(self) -> bool:
+        """Whether new samples are prepared with the help of their ``k(x, x)``."""
+        return self.shift is not None or (self.normalize == "cosine" and self.scale is not None)
+
     def apply_in_place(self, matrix: FloatArray) -> FloatArray:
         """Prepare the training matrix (n, n), overwriting it."""
         if self.shift is not None:
@@ -65,7 +70,7 @@ class Preparation:
         block : ndarray of shape (n_new, len(columns))
             Kernel values against the training samples in ``columns``; with centring, against all.
         diagonal : ndarray of shape (n_new,)
-            ``k(x, x)`` of the new samples.
+            ``k(x, x)`` of the new samples; not read unless `needs_diagonal`.
         columns : ndarray of intp
             Which training samples the columns are.
         """

@@ -3,6 +3,7 @@
 from kernelweave.kernels.adapters import FunctionKernel, GaussianProcessKernel, MetricKernel, as_kernel
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
 from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
+from kernelweave.kernels.constant import Constant
 from kernelweave.kernels.entries import Entry, resolve_entries
 from kernelweave.kernels.evaluate import NamedKernel, freeze_kernels, iter_diagonals, iter_grams
 from kernelweave.kernels.exponential import RBF, ExponentialKernel, Laplacian
@@ -15,6 +16,7 @@ __all__ = [
     "RBF",
     "ChiSquared",
     "Columns",
+    "Constant",
     "Cosine",
     "Entry",
     "ExponentialKernel",

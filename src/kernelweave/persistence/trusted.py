@@ -13,7 +13,10 @@ import kernelweave.kernels as kernels
 from kernelweave._compat import column_list_types
 from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
+from kernelweave.estimators.mixed_norm import MixedNormClassifier
+from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
+from kernelweave.estimators.sparse_expansion import SparseExpansion
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
 from kernelweave.kernels import Columns, FunctionKernel, Kernel, KernelFamily, NamedKernel, resolve_entries
@@ -22,9 +25,19 @@ from kernelweave.problems.base import Certificate
 
 __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
-ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier)
+ESTIMATORS: tuple[type, ...] = (KernelAligner, MixedNormClassifier, MixedNormRegressor, MKLClassifier)
 # What fitted estimators are made of, beside arrays and kernels.
-_PARTS = (Certificate, Columns, KernelExpansion, NamedKernel, Preparation, PreparedKernels, StoredFrame, StoredStatus)
+_PARTS = (
+    Certificate,
+    Columns,
+    KernelExpansion,
+    NamedKernel,
+    Preparation,
+    PreparedKernels,
+    SparseExpansion,
+    StoredFrame,
+    StoredStatus,
+)
 _SPARSE = (csr_array, csr_matrix)
 
 
