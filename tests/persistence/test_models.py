@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelweave
-from kernelweave import MKLClassifier, kernels, load_model, save_model
+from kernelweave import MixedNormClassifier, MixedNormRegressor, MKLClassifier, kernels, load_model, save_model
 from kernelweave.exceptions import ModelFileError
 from kernelweave.kernels import RBF, Kernel, KernelFamily, Linear, Polynomial, Precomputed, WidthFamily
 from kernelweave.persistence import models, read_metadata
@@ -118,6 +118,26 @@ def test_attributes_come_back(settings, labels, samples, tmp_path):
         assert np.asarray(getattr(loaded, name)).dtype == np.asarray(getattr(model, name)).dtype
     assert loaded.certificate_ == model.certificate_
     assert loaded.status_ is model.status_
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_mixed_norms_come_back_with_the_samples_they_keep(penalty, samples, tmp_path):
+    X, y = samples
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(text="t")
+    chosen = [("k", RBF(), ["a", "c"]), ("t", kernels.Sigmoid(), ["d"])]
+    model = MixedNormClassifier(chosen, penalty=penalty, alpha=3.0).fit(frame, y)
+    loaded = round_trip(model, tmp_path / "m.skops")
+    check_same(model, loaded, frame)
+    assert len(loaded._expansion.X) == len(model.support_)
+    assert list(loaded._expansion.X.columns) == ["a", "c", "d"]
+    assert type(loaded.coef_) is type(model.coef_) and loaded.status_ is model.status_
+    assert read_metadata(tmp_path / "m.skops")["n_samples"] == 40
+    several = MixedNormClassifier(penalty=penalty, normalize="cosine").fit(X, np.arange(40) % 3)
+    check_same(several, round_trip(several, tmp_path / "m.skops"), X)
+    regressor = MixedNormRegressor(chosen, penalty=penalty).fit(frame, X[:, 1])
+    after = round_trip(regressor, tmp_path / "m.skops")
+    np.testing.assert_array_equal(after.predict(frame), regressor.predict(frame))
+    assert read_metadata(tmp_path / "m.skops")["classes"] == []
 
 
 def test_pipelines_come_back(samples, tmp_path):

@@ -14,6 +14,7 @@ from kernelweave.datasets.ida import load_ida, load_titanic
 from kernelweave.datasets.reuters import load_reuters
 from kernelweave.datasets.similarities import load_aural_sonar
 from kernelweave.datasets.storage import data_folder
+from kernelweave.datasets.structured import load_gunpoint, load_promoters, load_votes
 from kernelweave.datasets.uci import load_breast_cancer_wisconsin, load_heart, load_ionosphere, load_sonar
 from kernelweave.datasets.views import (
     load_mfeat,
@@ -32,6 +33,7 @@ __all__ = [
     "load_colon",
     "load_corel",
     "load_faces",
+    "load_gunpoint",
     "load_heart",
     "load_ida",
     "load_ionosphere",
@@ -39,11 +41,13 @@ __all__ = [
     "load_mfeat",
     "load_prokaryotic",
     "load_protein_fold",
+    "load_promoters",
     "load_reuters",
     "load_sonar",
     "load_tcga_breast",
     "load_three_sources",
     "load_titanic",
+    "load_votes",
     "load_webkb",
     "make_monotone",
     "make_twonorm",

@@ -47,6 +47,7 @@ LISTINGS: tuple[Listing, ...] = (
     Listing("lanckriet-twonorm", "lanckriet_controls", "Lanckriet et al. 2004, Table 3: many generated samples"),
     Listing("lanckriet-figure1", "lanckriet_reuters", "Lanckriet et al. 2004, Figure 1: Reuters, words and concepts"),
     Listing("lanckriet-figure2", "lanckriet_views", "Lanckriet et al. 2004, Figure 2: other public views in its place"),
+    Listing("kowalski-indefinite", "kowalski_indefinite", "left open by Kowalski et al. 2009: norms, repairs + SVC"),
 )
 
 

@@ -190,11 +190,23 @@ def _metadata(model: Any, final: Any) -> dict[str, Any]:
             "scikit-learn": sklearn.__version__,
         },
         "estimator": type(final).__name__,
-        "n_samples": int(final.dual_coef_.shape[1]),
+        "n_samples": _n_samples(final),
         "n_features": int(model.n_features_in_),
         "columns": None if names is None else [_column(name, known.get(name)) for name in names],
-        "classes": [label if isinstance(label, str | int | bool) else str(label) for label in final.classes_.tolist()],
+        "classes": [label if isinstance(label, str | int | bool) else str(label) for label in _classes(final)],
     }
+
+
+def _n_samples(final: Any) -> int:
+    """Number of labelled training samples, of which a sparse model keeps only some."""
+    if hasattr(final, "n_samples_fit_"):
+        return int(final.n_samples_fit_)
+    return int(final._expansion.coefficients.shape[1])
+
+
+def _classes(final: Any) -> list[Any]:
+    classes: list[Any] = final.classes_.tolist() if hasattr(final, "classes_") else []
+    return classes
 
 
 def _column(name: str, dtype: str | None) -> dict[str, Any]:

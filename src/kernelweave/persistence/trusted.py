@@ -13,7 +13,10 @@ import kernelweave.kernels as kernels
 from kernelweave._compat import column_list_types
 from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
+from kernelweave.estimators.mixed_norm import MixedNormClassifier
+from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
+from kernelweave.estimators.sparse_expansion import SparseExpansion
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
 from kernelweave.gram.repair import Repair
@@ -23,7 +26,7 @@ from kernelweave.problems.base import Certificate
 
 __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
-ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier)
+ESTIMATORS: tuple[type, ...] = (KernelAligner, MixedNormClassifier, MixedNormRegressor, MKLClassifier)
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (
     Certificate,
@@ -33,6 +36,7 @@ _PARTS = (
     Preparation,
     PreparedKernels,
     Repair,
+    SparseExpansion,
     StoredFrame,
     StoredStatus,
 )
