@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "KernelAligner": "kernelweave.estimators.aligner",
     "MKLClassifier": "kernelweave.estimators.mkl",
+    "MonotoneClassifier": "kernelweave.estimators.monotone",
     "alignment": "kernelweave.estimators.alignment",
     "centered_alignment": "kernelweave.estimators.alignment",
     "load_model": "kernelweave.persistence.models",
@@ -22,6 +23,7 @@ _WHERE = {
 __all__ = [
     "KernelAligner",
     "MKLClassifier",
+    "MonotoneClassifier",
     "__version__",
     "alignment",
     "centered_alignment",

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelweave
-from kernelweave import MKLClassifier, kernels, load_model, save_model
+from kernelweave import MKLClassifier, MonotoneClassifier, kernels, load_model, save_model
 from kernelweave.exceptions import ModelFileError
 from kernelweave.kernels import RBF, Kernel, KernelFamily, Linear, Polynomial, Precomputed, WidthFamily
 from kernelweave.persistence import models, read_metadata
@@ -130,6 +130,17 @@ def test_pipelines_come_back(samples, tmp_path):
     check_same(model, round_trip(model, tmp_path / "m.skops"), frame[5:25])
 
 
+@pytest.mark.parametrize("settings", [{"share": "feature"}, {"method": "alternating", "start": "linear"}])
+def test_monotone_transforms_come_back_without_the_samples(settings, samples, tmp_path):
+    X, y = samples
+    model = MonotoneClassifier(n_knots=4, **settings).fit(scipy.sparse.csr_matrix(X), y)
+    loaded = round_trip(model, tmp_path / "m.skops")
+    check_same(model, loaded, X[3:17])
+    assert loaded.status_ is model.status_ and loaded.certificate_ == model.certificate_
+    np.testing.assert_array_equal(loaded.transform_curve(2), model.transform_curve(2))
+    assert read_metadata(tmp_path / "m.skops")["n_samples"] == 40
+
+
 def test_a_loaded_model_can_be_fitted_again(model, samples, tmp_path):
     X, y = samples
     loaded = round_trip(model, tmp_path / "m.skops").fit(X[::2], y[::2])
@@ -163,7 +174,7 @@ def test_what_cannot_be_saved_is_refused_and_leaves_no_file(samples, tmp_path):
     path = tmp_path / "m.skops"
     with pytest.raises(NotFittedError):
         save_model(MKLClassifier(), path)
-    with pytest.raises(ValueError, match=r"MKLClassifier, or a Pipeline that ends in one; got LogisticRegression"):
+    with pytest.raises(ValueError, match=r"MKLClassifier.*, or a Pipeline that ends in one; got LogisticRegression"):
         save_model(LogisticRegression().fit(X, y), path)
     with pytest.raises(ValueError, match="kernel 'k' is a function"):
         save_model(MKLClassifier([("k", lambda A, B: A @ B.T)]).fit(X, y), path)

@@ -6,17 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from kernelweave._compat import take_rows
 from kernelweave.estimators.class_fit import ClassFit, fit_classes
-from kernelweave.estimators.classes import encode_classes, one_against_rest
+from kernelweave.estimators.classes import encode_classes, one_against_rest, weigh_classes
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.kernel_parameters import KernelParameters
 from kernelweave.estimators.margin_fit import MarginSettings
 from kernelweave.estimators.progress import progress_callback
-from kernelweave.estimators.samples import check_sample_weight, check_samples, stack_samples
+from kernelweave.estimators.samples import check_samples, stack_samples
 from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.gram.build import build_stack
 from kernelweave.gram.verify import verify_combined_kernel
@@ -232,7 +231,8 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         entries = resolve_entries(self.kernels)
         self._numeric = all(entry.kernel.vector_input is True for entry in entries)
         X = check_samples(self, X, numeric=self._numeric, reset=True)
-        codes, sample_weight = self._encode(X, y, sample_weight)
+        self.classes_, codes = encode_classes(type(self).__name__, y, n_samples(X))
+        sample_weight = weigh_classes(self.classes_, codes, sample_weight, self.class_weight)
         kept = np.flatnonzero(sample_weight > 0).astype(np.intp)
         X_kept = X if len(kept) == len(codes) else take_rows(X, kept)
         everything = X_kept
@@ -272,19 +272,6 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
                 raise ValueError(f"{name} must be one of {allowed}; got {getattr(self, name)!r}.")
         criterion = {name: getattr(self, name) for name in _CRITERION}
         return MarginSettings(**criterion, callback=progress_callback(self.verbose))
-
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray]:
-        self.classes_, codes = encode_classes(type(self).__name__, y, n_samples(X))
-        weight = check_sample_weight(sample_weight, len(codes))
-        if self.class_weight is not None:
-            y_used = self.classes_[codes]
-            by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y_used)
-            weight = weight * by_class[codes]
-        present = np.unique(codes[weight > 0])
-        if len(present) < len(self.classes_):
-            missing = np.setdiff1d(np.arange(len(self.classes_)), present)
-            raise ValueError(f"Every sample of class {self.classes_[missing].tolist()[0]!r} has weight zero.")
-        return codes, weight
 
     def _store(self, fit: ClassFit, names: list[str], kept: IntArray, n_labelled: int) -> None:
         single = len(fit.weights) == 1

@@ -14,17 +14,21 @@ from kernelweave._compat import column_list_types
 from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mkl import MKLClassifier
+from kernelweave.estimators.monotone import MonotoneClassifier
+from kernelweave.estimators.ramp_model import RampModel
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
 from kernelweave.kernels import Columns, FunctionKernel, Kernel, KernelFamily, NamedKernel, resolve_entries
+from kernelweave.kernels.ramps import Ramps
 from kernelweave.persistence.storable import StoredFrame, StoredStatus
 from kernelweave.problems.base import Certificate
 
 __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
-ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier)
+ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier, MonotoneClassifier)
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (Certificate, Columns, KernelExpansion, NamedKernel, Preparation, PreparedKernels, StoredFrame, StoredStatus)
+_PARTS_OF_TRANSFORMS = (RampModel, Ramps)
 _SPARSE = (csr_array, csr_matrix)
 
 
@@ -39,7 +43,7 @@ def trusted_names() -> list[str]:
         runs what a file says. Types that skops itself trusts (scikit-learn's estimators, numpy's
         arrays) come on top.
     """
-    types = [*ESTIMATORS, *_PARTS, *_SPARSE, *column_list_types(), *_kernel_types()]
+    types = [*ESTIMATORS, *_PARTS, *_PARTS_OF_TRANSFORMS, *_SPARSE, *column_list_types(), *_kernel_types()]
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in types)
 
 
@@ -70,7 +74,7 @@ def refuse_unstorable(estimator: Any) -> None:
         chosen by a function.
     """
     trusted = set(trusted_names())
-    for entry in resolve_entries(estimator.kernels):
+    for entry in resolve_entries(estimator.kernels) if hasattr(estimator, "kernels") else ():
         for part in _parts(entry.kernel):
             if isinstance(part, FunctionKernel) or (callable(part) and not isinstance(part, _KERNELS)):
                 raise ValueError(
