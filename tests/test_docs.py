@@ -15,6 +15,7 @@ from kernelweave.cli.main import main
 from kernelweave.cli.parser import build_parser
 
 PAGES = ["README.md", "docs/command-line.md", "docs/errors.md"]
+EXAMPLES = ["docs/learning-kernels.md"]
 
 
 @pytest.fixture
@@ -35,12 +36,22 @@ def test_the_python_example(page):
     assert report == []
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_of_a_page(page, name):
+    example = "".join(blocks(page(name), "python"))
+    test = doctest.DocTestParser().get_doctest(example, {}, name, name, 0)
+    assert test.examples
+    report = []
+    doctest.DocTestRunner().run(test, out=report.append)
+    assert report == []
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_commands_and_their_options_exist(page, name):
     commands = re.findall(r"^(?:\$ | {4})(kernelweave [^\n]*?)(?: {3}.*)?$", page(name), re.MULTILINE)
     for command in commands:
         build_parser().parse_args(shlex.split(command)[1:])
-    assert len(commands) == {"README.md": 2, "docs/command-line.md": 5, "docs/errors.md": 0}[name]
+    assert len(commands) == {"README.md": 2, "docs/command-line.md": 6, "docs/errors.md": 0}[name]
 
 
 def shape(text):

@@ -16,7 +16,9 @@ _WHERE = {
     "MonotoneClassifier": "kernelweave.estimators.monotone",
     "alignment": "kernelweave.estimators.alignment",
     "centered_alignment": "kernelweave.estimators.alignment",
+    "complete_kernel": "kernelweave.estimators.completion",
     "load_model": "kernelweave.persistence.models",
+    "optimal_kernel": "kernelweave.estimators.optimal_kernel",
     "save_model": "kernelweave.persistence.models",
 }
 
@@ -27,7 +29,9 @@ __all__ = [
     "__version__",
     "alignment",
     "centered_alignment",
+    "complete_kernel",
     "load_model",
+    "optimal_kernel",
     "save_model",
 ]
 

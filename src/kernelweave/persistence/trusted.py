@@ -18,6 +18,7 @@ from kernelweave.estimators.monotone import MonotoneClassifier
 from kernelweave.estimators.ramp_model import RampModel
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
+from kernelweave.gram.repair import Repair
 from kernelweave.kernels import Columns, FunctionKernel, Kernel, KernelFamily, NamedKernel, resolve_entries
 from kernelweave.kernels.ramps import Ramps
 from kernelweave.persistence.storable import StoredFrame, StoredStatus
@@ -27,8 +28,19 @@ __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
 ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier, MonotoneClassifier)
 # What fitted estimators are made of, beside arrays and kernels.
-_PARTS = (Certificate, Columns, KernelExpansion, NamedKernel, Preparation, PreparedKernels, StoredFrame, StoredStatus)
-_PARTS_OF_TRANSFORMS = (RampModel, Ramps)
+_PARTS = (
+    Certificate,
+    Columns,
+    KernelExpansion,
+    NamedKernel,
+    Preparation,
+    PreparedKernels,
+    RampModel,
+    Ramps,
+    Repair,
+    StoredFrame,
+    StoredStatus,
+)
 _SPARSE = (csr_array, csr_matrix)
 
 
@@ -43,7 +55,7 @@ def trusted_names() -> list[str]:
         runs what a file says. Types that skops itself trusts (scikit-learn's estimators, numpy's
         arrays) come on top.
     """
-    types = [*ESTIMATORS, *_PARTS, *_PARTS_OF_TRANSFORMS, *_SPARSE, *column_list_types(), *_kernel_types()]
+    types = [*ESTIMATORS, *_PARTS, *_SPARSE, *column_list_types(), *_kernel_types()]
     return sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in types)
 
 
