@@ -74,7 +74,7 @@ def define(name: str) -> Experiment:
 
 
 _PROTOCOL = f"""
-Raw intensities of colon tissue (62 samples, 2000 genes) and of acute leukemia (72 samples, 7129 probes). Stratified random
-splits: 60 % to train on, 20 % to choose C (four powers of ten), 20 % to test on. The logarithm is that of the intensity,
-at least {_FLOOR:g}. One transform with ten knots is learned for all genes together.
+Raw intensities of colon tissue (62 samples, 2000 genes) and of acute leukemia (72 samples, 7129 probes). Stratified
+random splits: 60 % to train on, 20 % to choose C (four powers of ten), 20 % to test on. The logarithm is that of the
+intensity, at least {_FLOOR:g}. One transform with ten knots is learned for all genes together.
 """

@@ -143,7 +143,7 @@ def tfidf(holdout: Holdout) -> Iterator[Scores]:
     """Linear machines on term frequencies times inverse document frequencies, of unit length."""
     weighting = TfidfTransformer().fit(holdout.X[0])
     weighted = tuple(weighting.transform(X) for X in holdout.X)
-    yield from linear_machines(Holdout(weighted, holdout.y, holdout.penalties))  # type: ignore[arg-type]
+    yield from linear_machines(Holdout(weighted, holdout.y, holdout.penalties))
 
 
 def learned(method: str, n_knots: Sequence[int] = (10,), **settings: Any) -> Method:

@@ -100,8 +100,8 @@ are the identity, an exponential and the square root. C out of four powers of te
 additive model, as in the paper; "CMono, transform" is a linear machine on the recovered transform.
 """
 _NOTES = (
-    "The paper prints neither how far its points are spread about the line nor its logarithm; `make_monotone` has values "
-    "at which a linear machine errs as often as printed, so that column is fitted, the others are not.",
-    "The distance of a curve is the mean over the test values of the difference between the learned transform (20 knots) "
-    "and the one to be found, both scaled to [0, 1]; the paper shows it as plots.",
+    "The paper prints neither how far its points are spread about the line nor its logarithm; `make_monotone` has "
+    "values at which a linear machine errs as often as printed, so that column is fitted, the others are not.",
+    "The distance of a curve is the mean over the test values of the difference between the learned transform (20 "
+    "knots) and the one to be found, both scaled to [0, 1]; the paper shows it as plots.",
 )
