@@ -65,8 +65,8 @@ def markdown(result: Result) -> str:
     lines += ["Ours ± standard error (printed in brackets, where there is a printed value)."]
     for table, cells in tables:
         lines += ["", f"## {table}", "", *_matrix(cells)]
-    lines += ["", "# Every difference", "", _explain_error(result), ""]
-    for table, cells in tables:
+    lines += ["", "# Every difference", "", _explain_error(result), ""] if experiment.printed else []
+    for table, cells in tables if experiment.printed else ():
         lines += [f"## {table}: differences", "", *_grid([_HEAD, *map(_details, cells)]), ""]
     return "\n".join(lines).rstrip() + "\n"
 
