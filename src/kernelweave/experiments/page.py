@@ -45,7 +45,7 @@ def markdown(result: Result) -> str:
     -------
     str
         Each table once for reading (ours with its standard error, printed in brackets) and once
-        with every difference.
+        with every difference, where there are printed values.
     """
     experiment = result.experiment
     command = f"kernelweave reproduce {experiment.name} --splits {result.n_splits} --seed {result.settings.seed}"
@@ -65,8 +65,9 @@ def markdown(result: Result) -> str:
     lines += ["Ours ± standard error (printed in brackets, where there is a printed value)."]
     for table, cells in tables:
         lines += ["", f"## {table}", "", *_matrix(cells)]
-    lines += ["", "# Every difference", "", _explain_error(result), ""] if experiment.printed else []
-    for table, cells in tables if experiment.printed else ():
+    compared = [(table, cells) for table, cells in tables if any(cell.printed is not None for cell in cells)]
+    lines += ["", "# Every difference", "", _explain_error(result), ""] if compared else []
+    for table, cells in compared:
         lines += [f"## {table}: differences", "", *_grid([_HEAD, *map(_details, cells)]), ""]
     return "\n".join(lines).rstrip() + "\n"
 
