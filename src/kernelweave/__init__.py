@@ -14,10 +14,12 @@ _WHERE = {
     "KernelAligner": "kernelweave.estimators.aligner",
     "MKLClassifier": "kernelweave.estimators.mkl",
     "MixedNormClassifier": "kernelweave.estimators.mixed_norm",
+    "MixedNormClassifierCV": "kernelweave.estimators.mixed_norm_cv",
     "MixedNormRegressor": "kernelweave.estimators.mixed_norm_regression",
     "alignment": "kernelweave.estimators.alignment",
     "centered_alignment": "kernelweave.estimators.alignment",
     "load_model": "kernelweave.persistence.models",
+    "mixed_norm_path": "kernelweave.estimators.mixed_norm_path",
     "save_model": "kernelweave.persistence.models",
 }
 
@@ -25,11 +27,13 @@ __all__ = [
     "KernelAligner",
     "MKLClassifier",
     "MixedNormClassifier",
+    "MixedNormClassifierCV",
     "MixedNormRegressor",
     "__version__",
     "alignment",
     "centered_alignment",
     "load_model",
+    "mixed_norm_path",
     "save_model",
 ]
 

@@ -14,6 +14,7 @@ from kernelweave._compat import column_list_types
 from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mixed_norm import MixedNormClassifier
+from kernelweave.estimators.mixed_norm_cv import MixedNormClassifierCV
 from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.estimators.sparse_expansion import SparseExpansion
@@ -25,7 +26,13 @@ from kernelweave.problems.base import Certificate
 
 __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
-ESTIMATORS: tuple[type, ...] = (KernelAligner, MixedNormClassifier, MixedNormRegressor, MKLClassifier)
+ESTIMATORS: tuple[type, ...] = (
+    KernelAligner,
+    MixedNormClassifier,
+    MixedNormClassifierCV,
+    MixedNormRegressor,
+    MKLClassifier,
+)
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (
     Certificate,
