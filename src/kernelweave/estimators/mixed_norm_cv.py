@@ -272,6 +272,7 @@ class _Known:
     """Scores computed before, in the place of an expansion."""
 
     values: FloatArray
+    reads_samples: bool = True
 
     def scores(self, X: Any) -> FloatArray:
         if n_samples(X) != len(self.values):

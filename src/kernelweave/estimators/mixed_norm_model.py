@@ -188,7 +188,7 @@ class MixedNormModel(KernelParameters):
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
         X = self._checked(X)
-        if self._numeric and not len(self.support_) and hasattr(X, "dtype"):
+        if self._numeric and not self._expansion.reads_samples and hasattr(X, "dtype"):
             # No kernel is left to find bad values.
             assert_all_finite(X, input_name="X")
         return X
