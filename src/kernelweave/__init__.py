@@ -18,8 +18,10 @@ _WHERE = {
     "MixedNormRegressor": "kernelweave.estimators.mixed_norm_regression",
     "alignment": "kernelweave.estimators.alignment",
     "centered_alignment": "kernelweave.estimators.alignment",
+    "complete_kernel": "kernelweave.estimators.completion",
     "load_model": "kernelweave.persistence.models",
     "mixed_norm_path": "kernelweave.estimators.mixed_norm_path",
+    "optimal_kernel": "kernelweave.estimators.optimal_kernel",
     "save_model": "kernelweave.persistence.models",
 }
 
@@ -32,8 +34,10 @@ __all__ = [
     "__version__",
     "alignment",
     "centered_alignment",
+    "complete_kernel",
     "load_model",
     "mixed_norm_path",
+    "optimal_kernel",
     "save_model",
 ]
 

@@ -77,7 +77,7 @@ def api_faults(modules) -> list[str]:
             if found.place == "typing" or parts[0] != "kernelweave" or parts[1:2] == ["experiments"]:
                 continue
             inner = f"{found.module}.{found.name}" in modules and len(parts) > 1
-            if len(parts) > 2 or inner or found.name.startswith("_"):
+            if len(parts) > 2 or inner or _is_private(found.name):
                 faults.append(f"{module.name}:{found.line} takes {found.module}.{found.name}")
     return faults
 

@@ -54,6 +54,6 @@ def test_usage_errors(arguments, message):
 def test_every_option_has_a_help_text():
     parser = build_parser()
     commands = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction)).choices
-    assert set(commands) == {"demo", "fit", "predict", "inspect", "datasets"}
+    assert set(commands) == {"demo", "fit", "predict", "inspect", "reproduce", "datasets"}
     for command in commands.values():
         assert all(action.help for action in command._actions)

@@ -7,19 +7,28 @@ from sklearn.gaussian_process.kernels import DotProduct, Matern, RationalQuadrat
 
 from kernelweave.kernels import (
     RBF,
+    Alignment,
     ChiSquared,
     Constant,
     Cosine,
+    DynamicTimeWarping,
+    EditDistance,
     FunctionKernel,
+    GaussianJensenShannon,
+    GaussianKullbackLeibler,
     GaussianProcessKernel,
     HistogramIntersection,
+    JensenShannon,
     Kernel,
+    KullbackLeibler,
     Laplacian,
     Linear,
     MetricKernel,
     Polynomial,
     Precomputed,
     Sigmoid,
+    ValueDifference,
+    gaussian_rows,
 )
 from kernelweave.testing import check_kernel
 
@@ -72,7 +81,22 @@ ON_VECTORS = [
     Linear() + Sigmoid(),
     2.0 * Linear(),
 ]
-ON_HISTOGRAMS = [ChiSquared(), ChiSquared(gamma=0.1), HistogramIntersection(), MetricKernel("chi2")]
+ON_HISTOGRAMS = [
+    ChiSquared(),
+    ChiSquared(gamma=0.1),
+    HistogramIntersection(),
+    MetricKernel("chi2"),
+    JensenShannon(),
+    JensenShannon(gamma=0.3),
+    KullbackLeibler(),
+    KullbackLeibler(gamma=0.3, smoothing=0.2),
+    KullbackLeibler(symmetrize=True),
+    0.5 * KullbackLeibler() + KullbackLeibler(gamma=2.0),
+]
+BAGS = [RNG.normal(size=(6, 3)) * RNG.gamma(3.0) + RNG.normal(size=3) for _ in range(23)]
+CATEGORIES = np.array(
+    [["red", "round"], ["blue", "flat"], ["red", "flat"], ["green", "round"], ["red", "tall"]], object
+)
 
 
 def name_of(kernel):
@@ -102,6 +126,8 @@ def test_kernels_of_histograms(kernel):
         Laplacian(),
         ChiSquared(),
         HistogramIntersection(),
+        JensenShannon(),
+        KullbackLeibler(),
         0.5 * Linear() + RBF(),
         MetricKernel("rbf"),
         GaussianProcessKernel(Matern()),
@@ -127,3 +153,68 @@ def test_precomputed(dtype, labels):
 def test_structured_samples(samples):
     check_kernel(SharedLetters(), samples)
     check_kernel(0.5 * SharedLetters() + SharedLetters() * SharedLetters(), samples)
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        GaussianKullbackLeibler,
+        lambda covariance: GaussianKullbackLeibler(0.2, covariance=covariance, symmetrize=True),
+        GaussianJensenShannon,
+    ],
+)
+def test_kernels_of_gaussians(make, covariance):
+    rows = gaussian_rows(BAGS, covariance=covariance)
+    check_kernel(make(covariance=covariance), rows[:17], rows[17:])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        DynamicTimeWarping(),
+        DynamicTimeWarping(gamma=0.1, band=1, cost="absolute"),
+        DynamicTimeWarping(power=0.5),
+        DynamicTimeWarping(form="negative", power=0.5),
+    ],
+    ids=name_of,
+)
+def test_kernels_of_series(kernel):
+    check_kernel(kernel, VECTORS, NEW_VECTORS)
+    unequal = [RNG.normal(size=(length, 2)) for length in (3, 5, 4, 2, 6)]
+    check_kernel(kernel, unequal, unequal[1:3])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Alignment(),
+        Alignment("global", match=1.0, mismatch=-0.5, gap_open=1.0),
+        Alignment(matrix=RNG.normal(size=(7, 7)), alphabet="abcdefo"),
+    ],
+    ids=["local", "global", "table"],
+)
+@pytest.mark.parametrize("samples", [WORDS, list(WORDS)], ids=["array", "list"])
+def test_alignment_scores(kernel, samples):
+    check_kernel(kernel, samples)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        EditDistance(),
+        EditDistance(gamma=0.5, normalized=True),
+        EditDistance(weights=(1, 2, 2)),
+        EditDistance(form="negative"),
+    ],
+    ids=name_of,
+)
+def test_edit_distances(kernel):
+    pytest.importorskip("rapidfuzz")
+    check_kernel(kernel, WORDS)
+    check_kernel(kernel, [word.split("a") for word in WORDS])
+
+
+@pytest.mark.parametrize("settings", [{}, {"weighted": True}, {"order": 1, "form": "negative"}], ids=repr)
+def test_value_differences(settings):
+    check_kernel(ValueDifference.from_labels(CATEGORIES, [0, 1, 0, 2, 1], **settings), CATEGORIES)

@@ -19,6 +19,7 @@ __all__ = ["KernelFileError", "read_kernels"]
 
 # They are made from Python objects: functions, kernels of other libraries, matrices, base classes.
 _NOT_IN_FILES = {
+    "DistanceSubstitution",
     "ExponentialKernel",
     "FunctionKernel",
     "GaussianProcessKernel",

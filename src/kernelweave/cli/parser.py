@@ -49,6 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_predict(commands)
     _add_inspect(commands)
+    _add_reproduce(commands)
     _command(commands, "datasets", "list_datasets", "List the data sets that kernelweave.datasets can load.")
     return parser
 
@@ -135,6 +136,27 @@ def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
     inspect.add_argument("model", help="model file written by 'kernelweave fit' or kernelweave.save_model")
 
 
+def _add_reproduce(commands: argparse._SubParsersAction[_Parser]) -> None:
+    reproduce = _command(
+        commands, "reproduce", "reproduce", "Reproduce a table or figure of a paper, beside the printed numbers."
+    )
+    reproduce.add_argument("name", nargs="?", metavar="NAME", help="experiment; without it they are listed")
+    reproduce.add_argument(
+        "--splits", type=_count, metavar="K", help="random splits of each part (default: as in the paper)"
+    )
+    reproduce.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes to use (default: 1)")
+    reproduce.add_argument(
+        "--data", metavar="DIR", help="folder of the data sets (default: see 'kernelweave datasets')"
+    )
+    reproduce.add_argument(
+        "--out",
+        default="reproductions",
+        metavar="DIR",
+        help="folder for NAME.md, NAME.json and the finished splits, which a run goes on from (default: reproductions)",
+    )
+    reproduce.add_argument("--seed", type=int, default=0, help="seed of everything random (default: 0)")
+
+
 class _positive_or:
     """A positive number, or one of some words."""
 
@@ -152,6 +174,12 @@ class _positive_or:
             return number
         allowed = " or ".join(["a positive number", *(f"'{word}'" for word in self.words)])
         raise argparse.ArgumentTypeError(f"must be {allowed}, got {text!r}")
+
+
+def _count(text: str) -> int:
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
 
 
 def _share(text: str) -> float:

@@ -14,7 +14,13 @@ from kernelweave.datasets.reuters import load_reuters
 from kernelweave.datasets.similarities import load_aural_sonar
 from kernelweave.datasets.storage import data_folder
 from kernelweave.datasets.uci import load_breast_cancer_wisconsin, load_heart, load_ionosphere, load_sonar
-from kernelweave.datasets.views import load_mfeat, load_prokaryotic, load_tcga_breast, load_three_sources
+from kernelweave.datasets.views import (
+    load_mfeat,
+    load_prokaryotic,
+    load_protein_fold,
+    load_tcga_breast,
+    load_three_sources,
+)
 
 __all__ = [
     "Listing",
@@ -29,6 +35,7 @@ __all__ = [
     "load_ionosphere",
     "load_mfeat",
     "load_prokaryotic",
+    "load_protein_fold",
     "load_reuters",
     "load_sonar",
     "load_tcga_breast",

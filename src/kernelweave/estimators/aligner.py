@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelweave.estimators.align_fit import fit_alignment
+from kernelweave.estimators.align_fit import fit_alignment, fit_evidence
 from kernelweave.estimators.alignment import target_columns
 from kernelweave.estimators.classes import encode_classes
 from kernelweave.estimators.expansion import KernelExpansion
@@ -27,6 +27,7 @@ __all__ = ["KernelAligner"]
 
 _CHOICES = {
     "weights": ("nonnegative", "psd"),
+    "criterion": ("alignment", "evidence"),
     "normalize": ("cosine", "trace", None),
     "storage": ("auto", "dense", "factor"),
     "dtype": ("float64", "float32"),
@@ -53,6 +54,11 @@ class KernelAligner(TransformerMixin, KernelParameters):
         (2012) do; `transform` then gives the centred combination. False is [L04].
     normalize : {"cosine", "trace"} or None, default="cosine"
         Scale each kernel to unit diagonal or to trace n.
+    criterion : {"alignment", "evidence"}, default="alignment"
+        What the weights maximise: the alignment, or the likelihood of the labels (-1 and 1, or one column a class)
+        as draws of a Gaussian process with the combined kernel and learned noise. The latter is not convex:
+        the answer is a local maximum, its certificate that of a stationary point. Weights then have the size of
+        variances, and nonnegative ones are the only choice.
     tol : float, default=1e-8
         Relative duality gap to reach.
     storage : {"auto", "dense", "factor"}, default="auto"
@@ -65,9 +71,9 @@ class KernelAligner(TransformerMixin, KernelParameters):
     Attributes
     ----------
     kernel_weights_ : ndarray of shape (n_kernels,)
-        Weights mu of the normalised (and centred) kernels, ``mu'S mu = 1``.
+        Weights mu of the normalised (and centred) kernels, ``mu'S mu = 1`` for the alignment.
     kernel_importances_ : ndarray of shape (n_kernels,)
-        Shares ``mu_i q_i / q'mu`` of the alignment.
+        Shares ``mu_i q_i / q'mu`` of the alignment, ``mu_i trace(K_i)`` of the variance for the evidence.
     kernel_names_ : ndarray of shape (n_kernels,), dtype object
         Names of the kernels.
     alignment_ : float
@@ -77,9 +83,12 @@ class KernelAligner(TransformerMixin, KernelParameters):
     classes_ : ndarray of shape (n_classes,)
         Labels. With more than two, the target is 1 within a class and ``-1 / (n_classes - 1)`` between.
     certificate_ : Certificate
-        Bounds of ``-q'mu``.
+        Bounds of ``-q'mu``; for the evidence minus the log likelihood (up to constants) and the bound of the
+        convex problem that touches it.
     status_ : Status
-        How the solver ended.
+        How the solver ended; a local minimum is the best that the evidence can promise.
+    noise_ : float
+        Learned noise variance, with ``criterion="evidence"``.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -115,6 +124,7 @@ class KernelAligner(TransformerMixin, KernelParameters):
         weights: str = "nonnegative",
         centered: bool = True,
         normalize: str | None = "cosine",
+        criterion: str = "alignment",
         tol: float = 1e-8,
         storage: str = "auto",
         dtype: str = "float64",
@@ -124,6 +134,7 @@ class KernelAligner(TransformerMixin, KernelParameters):
         self.weights = weights
         self.centered = centered
         self.normalize = normalize
+        self.criterion = criterion
         self.tol = tol
         self.storage = storage
         self.dtype = dtype
@@ -168,7 +179,7 @@ class KernelAligner(TransformerMixin, KernelParameters):
         everything = X
         if X_unlabeled is not None:
             everything = stack_samples(X, check_samples(self, X_unlabeled, numeric=self._numeric, reset=False))
-        stack, prepared = self._build(freeze_kernels(entries, X), everything)
+        stack, prepared = self._build(freeze_kernels(entries, X, codes, everything), everything)
         self._learn(stack, prepared, target_columns(codes, len(self.classes_)), everything)
         self._expansion = KernelExpansion(
             prepared, everything, np.zeros((1, n)), self.kernel_weights_[None], np.zeros(1)
@@ -195,6 +206,8 @@ class KernelAligner(TransformerMixin, KernelParameters):
                 raise ValueError(f"{name} must be one of {allowed}; got {getattr(self, name)!r}.")
         if not self.tol > 0:
             raise ValueError(f"tol must be a positive number; got {self.tol!r}.")
+        if self.criterion == "evidence" and (self.weights == "psd" or X_unlabeled is not None):
+            raise ValueError("criterion='evidence' takes weights='nonnegative', and labelled samples alone.")
         if self.centered and X_unlabeled is not None:
             raise ValueError("X_unlabeled needs centered=False: centred alignment looks at the labelled samples alone.")
 
@@ -208,13 +221,19 @@ class KernelAligner(TransformerMixin, KernelParameters):
             kept = _not_constant(stack.traces(), gram.traces(), names)
         if len(kept) < len(names):
             gram = CentredStack(self._build([prepared.named[i] for i in kept], X)[0])
-        fit = fit_alignment(gram, columns, free_signs=self.weights == "psd", tol=self.tol)
+        if self.criterion == "evidence":
+            fit = fit_evidence(gram, columns, tol=self.tol)
+        else:
+            fit = fit_alignment(gram, columns, free_signs=self.weights == "psd", tol=self.tol)
         self.kernel_names_ = names
         self.kernel_weights_, self.kernel_importances_, self.alignments_ = np.zeros((3, len(names)))
         self.kernel_weights_[kept] = fit.weights
         self.kernel_importances_[kept] = fit.importances
         self.alignments_[kept] = fit.alignments
         self.alignment_, self.certificate_, self.status_ = fit.alignment, fit.certificate, fit.status
+        self.__dict__.pop("noise_", None)
+        if fit.noise is not None:
+            self.noise_ = fit.noise
 
     def transform(self, X: Any) -> FloatArray:
         """The combined kernel between samples and the labelled training samples.

@@ -241,7 +241,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
             X_unlabeled = check_samples(self, X_unlabeled, numeric=self._numeric, reset=False)
             everything = stack_samples(X_kept, X_unlabeled)
         stack, prepared = build_stack(
-            freeze_kernels(entries, X_kept),
+            freeze_kernels(entries, X_kept, codes[kept], everything),
             everything,
             normalize=self.normalize,
             center=self.center,

@@ -46,10 +46,10 @@ def check_samples(estimator: Any, X: Any, *, numeric: bool, reset: bool) -> Any:
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s); at least one is needed.")
         return X
-    if not numeric and not scipy.sparse.issparse(X) and np.ndim(X) <= 1 and len(X) and not _is_row(X[0]):
+    if not numeric and not scipy.sparse.issparse(X) and _holds_objects(X):
         if reset:
             estimator.n_features_in_ = 1
-        return np.asarray(X) if isinstance(X, np.ndarray) else list(X)
+        return X if isinstance(X, np.ndarray) and X.ndim == 1 else list(X)
     return validate_data(
         estimator,
         X,
@@ -60,8 +60,15 @@ def check_samples(estimator: Any, X: Any, *, numeric: bool, reset: bool) -> Any:
     )
 
 
-def _is_row(item: Any) -> bool:
-    return isinstance(item, list | tuple | np.ndarray)
+def _holds_objects(X: Any) -> bool:
+    """Whether the samples are whole objects: texts, indices, series of unequal length or of vectors."""
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        return len(X) > 0
+    try:
+        return np.ndim(X) > 2 or (np.ndim(X) <= 1 and len(X) > 0)
+    except ValueError:
+        # Sequences of unequal length are no table.
+        return True
 
 
 def stack_samples(first: Any, second: Any) -> Any:

@@ -148,6 +148,10 @@ class GramStack(ABC):
             result += entries @ entries.T
         return result
 
+    def inner_products(self, matrix: FloatArray) -> FloatArray:
+        """Inner products ``<K_i, A>`` with one matrix of shape ``shape``, shape (m,)."""
+        return np.sum([np.einsum("krc,rc->k", self.read(self._all, rows), matrix[rows]) for rows in self._blocks()], 0)
+
     def traces(self) -> FloatArray:
         """Traces of the matrices, shape (m,)."""
         return self.diagonals().sum(axis=1)

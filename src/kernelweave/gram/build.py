@@ -168,7 +168,9 @@ def _factor_stack(
         z = raw.toarray() if scipy.sparse.issparse(raw) else np.array(raw, dtype=np.float64)
         mean = z.mean(axis=0)
         means = z @ mean if center else None
-        preparation = preparation_from(np.einsum("nr,nr->n", z, z), means, member.name, normalize=normalize)
+        preparation = preparation_from(
+            np.einsum("nr,nr->n", z, z), means, member.name, normalize=_normalisation(member, normalize)
+        )
         if center:
             z -= mean
         if preparation.scale is not None:
@@ -201,7 +203,7 @@ def _dense_stack(
         check_kernel_matrix(matrix, name)
         if check_psd or _doubtful(named[i], look):
             check_positive_semidefinite(matrix, name, matrix.dtype)
-        preparations[i] = fit_preparation(matrix, name, normalize=normalize, center=center)
+        preparations[i] = fit_preparation(matrix, name, normalize=_normalisation(named[i], normalize), center=center)
         if owned:
             matrices[i] = preparations[i].apply_in_place(matrix).astype(dtype, copy=False)
         else:
@@ -210,6 +212,11 @@ def _dense_stack(
             scales[i], shifts[i] = preparations[i].scale, preparations[i].shift
     unverified = () if look else tuple(i for i, member in enumerate(named) if not member.kernel.proven)
     return DenseStack(matrices, scales, shifts), PreparedKernels(named, preparations, unverified)
+
+
+def _normalisation(member: NamedKernel, normalize: str | None) -> str | None:
+    """A unit diagonal would leave but the signs of a kernel made of one number a sample."""
+    return "trace" if normalize == "cosine" and member.kernel.single_feature else normalize
 
 
 def _doubtful(member: NamedKernel, cheap: bool) -> bool:

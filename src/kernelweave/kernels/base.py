@@ -52,6 +52,8 @@ class Kernel(BaseEstimator):
         Name of the pairwise distance the kernel is a function of ("sqeuclidean",
         "manhattan", "chi2"). Kernels on the same columns with the same name share one
         computation, so a distance with parameters has them in its name.
+    single_feature : bool
+        ``k(x, z) = phi(x) phi(z)`` with numbers, of which a unit diagonal would leave the signs.
     vector_input : bool or None
         Samples are rows of a numeric matrix (False for sequences, indices, graphs; None:
         whatever the columns hold).
@@ -76,6 +78,7 @@ class Kernel(BaseEstimator):
     positive_semidefinite: bool = True
     proven: bool = False
     unit_diagonal: bool = False
+    single_feature: bool = False
     distance: str | None = None
     vector_input: bool | None = True
 

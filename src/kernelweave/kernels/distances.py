@@ -95,7 +95,7 @@ def compare_rows(kind: int, left: Any, right: Any) -> FloatArray:
     Parameters
     ----------
     kind : int
-        ``loops.MANHATTAN``, ``loops.CHI_SQUARED`` or ``loops.INTERSECTION``.
+        ``loops.MANHATTAN``, ``loops.CHI_SQUARED``, ``loops.INTERSECTION`` or ``loops.JENSEN_SHANNON``.
     left, right : ndarray or CSR matrix of shape (n_x, n_features), (n_y, n_features)
         From `as_pair`; the same object when the two sets are the same.
 

@@ -43,7 +43,7 @@ class NamedKernel:
     columns: Columns
 
 
-def freeze_kernels(entries: Sequence[Entry], X: Any) -> list[NamedKernel]:
+def freeze_kernels(entries: Sequence[Entry], X: Any, y: Any = None, everything: Any = None) -> list[NamedKernel]:
     """Resolve columns, families and data-dependent settings on training samples.
 
     Parameters
@@ -52,6 +52,10 @@ def freeze_kernels(entries: Sequence[Entry], X: Any) -> list[NamedKernel]:
         From `resolve_entries`.
     X : array, sparse matrix, pandas or polars frame, or list
         Training samples.
+    y : array-like of shape (n_samples,), optional
+        Their classes, for kernels that learn from labels (method ``learn_from``).
+    everything : like X, optional
+        The training samples with the unlabelled ones after them, for families that are made of both.
 
     Returns
     -------
@@ -69,16 +73,30 @@ def freeze_kernels(entries: Sequence[Entry], X: Any) -> list[NamedKernel]:
         with _naming(entry.name):
             columns = resolve_columns(entry.columns, X)
             samples = select_columns(X, columns, entry.kernel.vector_input)
-            if isinstance(entry.kernel, KernelFamily):
-                members = [(f"{entry.name}[{label}]", kernel) for label, kernel in entry.kernel.members(samples)]
+            told = entry.kernel if y is None else _told(entry.kernel, samples, y)
+            if everything is not None and getattr(told, "over_all_samples", False):
+                samples = select_columns(everything, columns, entry.kernel.vector_input)
+            if isinstance(told, KernelFamily):
+                members = [(f"{entry.name}[{label}]", kernel) for label, kernel in told.members(samples)]
             else:
-                members = [(entry.name, entry.kernel.freeze(samples))]
+                members = [(entry.name, told.freeze(samples))]
         named += [NamedKernel(name, kernel, columns) for name, kernel in members]
     names = [member.name for member in named]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidKernelError(f"kernel '{repeated}': the name is used twice; names must be distinct")
     return named
+
+
+def _told(kernel: Any, samples: Any, y: Any) -> Any:
+    """The kernel (or family) with the labels told to whatever part of it learns from them."""
+    if hasattr(kernel, "learn_from"):
+        return kernel.learn_from(samples, y)
+    parameters = kernel.get_params(deep=False)
+    told = {name: _told(part, samples, y) for name, part in parameters.items() if isinstance(part, Kernel)}
+    if all(part is parameters[name] for name, part in told.items()):
+        return kernel
+    return type(kernel)(**{**parameters, **told})
 
 
 def iter_grams(

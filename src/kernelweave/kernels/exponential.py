@@ -83,7 +83,9 @@ class ExponentialKernel(Kernel):
 
     def _median_gamma(self, X: Any) -> float:
         samples = as_matrix(X) if self.vector_input else X
-        middle = median_positive(self.distances(median_subsample(samples)))
+        distances = self.distances(median_subsample(samples))
+        # Of a pair with two distances the mean counts, so that the order of the samples does not.
+        middle = median_positive(distances if self.symmetric else 0.5 * (distances + distances.T))
         return 1.0 if middle is None else self._median_multiple / middle
 
 

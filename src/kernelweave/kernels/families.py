@@ -24,9 +24,12 @@ class KernelFamily(BaseEstimator):
     ----------
     vector_input : bool or None
         As for `Kernel`.
+    over_all_samples : bool
+        The members depend on unlabelled samples too, where those are known at fit.
     """
 
     vector_input: bool | None = True
+    over_all_samples: bool = False
 
     def members(self, X: Any) -> list[tuple[str, Kernel]]:
         """The kernels, frozen on training samples.
@@ -34,7 +37,7 @@ class KernelFamily(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training samples.
+            Training samples, with the unlabelled ones after them where ``over_all_samples``.
 
         Returns
         -------
@@ -65,6 +68,11 @@ class WidthFamily(KernelFamily):
     def __init__(self, kernel: Kernel, factors: Sequence[float] = _FACTORS) -> None:
         self.kernel = kernel
         self.factors = factors
+
+    @property
+    def vector_input(self) -> bool | None:  # type: ignore[override]
+        """As the kernel."""
+        return self.kernel.vector_input
 
     def members(self, X: Any) -> list[tuple[str, Kernel]]:
         """The kernel at each width, labelled by its factor."""

@@ -16,6 +16,7 @@ from kernelweave.kernels.base import FloatArray
 __all__ = [
     "CHI_SQUARED",
     "INTERSECTION",
+    "JENSEN_SHANNON",
     "MANHATTAN",
     "compare",
     "compare_sparse",
@@ -33,8 +34,9 @@ _TILE = 64
 _CANCELLED = 1e-3
 _NO_COLUMN = 2**62
 
-MANHATTAN, CHI_SQUARED, INTERSECTION = 0, 1, 2
+MANHATTAN, CHI_SQUARED, INTERSECTION, JENSEN_SHANNON = 0, 1, 2, 3
 
+_HALF_LN2 = 0.34657359027997264
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts; the first has trailing zeros, so that its multiples are exact.
 _LN2_HIGH = 6.93145751953125e-1
@@ -91,7 +93,8 @@ def compare(kind: int, X: FloatArray, Y: FloatArray, symmetric: bool, out: Float
     ----------
     kind : int
         ``MANHATTAN``: sum of ``|x - y|``. ``CHI_SQUARED``: sum of ``(x - y)^2 / (x + y)`` with
-        0/0 = 0. ``INTERSECTION``: sum of ``min(x, y)``. The last two for nonnegative numbers.
+        0/0 = 0. ``INTERSECTION``: sum of ``min(x, y)``. ``JENSEN_SHANNON``: half the sum of
+        ``x log(2x / (x + y)) + y log(2y / (x + y))`` with 0 log 0 = 0. The last three for nonnegative numbers.
     X, Y : ndarray of shape (n_x, n_features), (n_y, n_features), dtype float64
         Row-contiguous, read-only.
     symmetric : bool
@@ -119,10 +122,21 @@ def _compare_rows(kind: int, x: FloatArray, y: FloatArray) -> float:
         for k in range(len(x)):
             mass, difference = x[k] + y[k], x[k] - y[k]
             total += difference * difference / (mass if mass > 0.0 else 1.0)
-    else:
+    elif kind == INTERSECTION:
         for k in range(len(x)):
             total += min(x[k], y[k])
+    else:
+        for k in range(len(x)):
+            total += _entropy_lost(x[k], y[k])
     return total
+
+
+@njit(cache=True)
+def _entropy_lost(x: float, y: float) -> float:
+    """What mixing two shares adds to their mean entropy."""
+    mass = 0.5 * (x + y)
+    total = x * np.log(x / mass) if x > 0.0 else 0.0
+    return 0.5 * (total + (y * np.log(y / mass) if y > 0.0 else 0.0))
 
 
 @njit(cache=True, fastmath=_SUMS)
@@ -148,7 +162,10 @@ def compare_sparse(
         with_zero = 0.0
         for a in range(starts[i], starts[i + 1]):
             row[indices[a]] = data[a]
-            with_zero += abs(data[a]) if kind != INTERSECTION else 0.0
+            if kind == JENSEN_SHANNON:
+                with_zero += _HALF_LN2 * data[a]
+            elif kind != INTERSECTION:
+                with_zero += abs(data[a])
         for j in range(i + 1 if symmetric else out.shape[1]):
             total = with_zero
             for b in range(other_starts[j], other_starts[j + 1]):
@@ -158,8 +175,10 @@ def compare_sparse(
                 elif kind == CHI_SQUARED:
                     mass = x + y
                     total += (x - y) * (x - y) / (mass if mass > 0.0 else 1.0) - x
-                else:
+                elif kind == INTERSECTION:
                     total += min(x, y)
+                else:
+                    total += _entropy_lost(x, y) - _HALF_LN2 * x
             out[i, j] = total if total > 0.0 else 0.0
             if symmetric:
                 out[j, i] = out[i, j]

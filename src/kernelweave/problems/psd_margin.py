@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 
 from kernelweave.problems.base import Candidate, Certificate, FloatArray
-from kernelweave.problems.cone import ConeDual, inverse_root, mixed_until_semidefinite
+from kernelweave.problems.cone import ConeDual, justified_price, mixed_until_semidefinite
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.svm import FEASIBILITY_TOLERANCE, feasible_dual
 
 __all__ = ["PSDMarginProblem"]
-
-_REPAIRS = 4  # rounds of meeting the equations and entering the cone
 
 
 @dataclass(frozen=True)
@@ -125,29 +123,7 @@ class PSDMarginProblem(MarginProblem):
         padded = np.zeros((gram.shape[0], len(clean)))
         padded[: clean.shape[1]] = (self.labels * clean).T
         q = gram.quadratic_forms(padded).sum(axis=1)
-        return self._bound(clean, self._price_of(gram, q, cone)), violation
-
-    def _price_of(self, gram: Any, q: FloatArray, cone: ConeDual | None) -> float:
-        """A lambda that some semidefinite matrix near Z justifies for the quadratic forms q."""
-        # In units of the prices, along orthonormal combinations T of the kernels:
-        # T'(q + <Z, K>) should equal lambda T'e. Combinations that are rounding ask nothing.
-        span = inverse_root(gram.frobenius_products() / np.outer(self.prices, self.prices))
-        needed, given = span.sum(axis=0), span.T @ (q / self.prices)
-        if cone is None or not np.isfinite(cone.basis).all() or not np.isfinite(cone.core).all():
-            return _mended(needed, given)
-        blocks = np.einsum("np,inq->ipq", cone.basis, gram.block_products(cone.basis), optimize=True)
-        flat = (span / self.prices[:, None]).T @ (0.5 * (blocks + blocks.transpose(0, 2, 1))).reshape(len(blocks), -1)
-        root = inverse_root(flat @ flat.T)
-        core, best = 0.5 * (cone.core + cone.core.T), float("inf")
-        for _ in range(_REPAIRS):
-            # Alternately into the cone and onto the equations, as far as the span of the basis allows.
-            values, vectors = np.linalg.eigh(core)
-            core = (vectors * np.maximum(values, 0.0)) @ vectors.T
-            held = given + flat @ core.ravel()
-            best = min(best, _mended(needed, held))
-            correction = root @ (root.T @ _spread(needed, held, root))
-            core = core + (correction @ flat).reshape(core.shape)
-        return best
+        return self._bound(clean, justified_price(gram, q, self.prices, cone)), violation
 
     def _bound(self, alpha: FloatArray, price: float) -> float:
         """Dual value at the best common scale of (alpha, sqrt Z)."""
@@ -155,19 +131,3 @@ class PSDMarginProblem(MarginProblem):
         if self.learns_ridge:
             forms = np.append(forms, float(self.ridge @ (alpha**2).sum(axis=0)))
         return self.dual_value(alpha, forms)
-
-
-def _spread(needed: FloatArray, given: FloatArray, root: FloatArray) -> FloatArray:
-    """What is missing from ``given`` to be a multiple of ``needed``, at the level that is cheapest to reach."""
-    a, g = root.T @ needed, root.T @ given
-    return float(a @ g) / max(float(a @ a), np.finfo(float).tiny) * needed - given
-
-
-def _mended(needed: FloatArray, given: FloatArray) -> float:
-    """Lambda after mending equations by sum_j rho_j K_j and by the multiple of the identity that covers it.
-
-    In orthonormal combinations of the kernels the Frobenius norm of the former, which bounds its spectral
-    norm, is the norm of what is missing; the identity costs the same in every equation.
-    """
-    level = float(needed @ given) / float(needed @ needed)
-    return level + float(np.linalg.norm(level * needed - given))

@@ -13,7 +13,6 @@ With v = mu times its multiplier both sets lead to a projection:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,16 +22,15 @@ from kernelweave.problems.alignment import AlignmentProblem, PSDAlignmentProblem
 from kernelweave.problems.base import Candidate, FloatArray
 from kernelweave.problems.cone import ConeDual, mixed_until_semidefinite
 from kernelweave.problems.svm import FEASIBILITY_TOLERANCE
-from kernelweave.solvers.semidefinite.cone import Cone
 from kernelweave.solvers.semidefinite.face import face_floors, find_face, span_of
 from kernelweave.solvers.semidefinite.growing import solve_growing
+from kernelweave.solvers.semidefinite.program import ConeProgram, ConeProgramPoint
 from kernelweave.solvers.semidefinite.setting import Setting
 from kernelweave.solvers.semidefinite.whole import solve_whole
 
 __all__ = ["solve_alignment", "solve_psd_alignment"]
 
 _SMALL_RANK = 120  # below, the whole cone costs no more
-_TO_BOUNDARY, _SHORTEST = 0.98, 1e-8
 
 
 def solve_alignment(
@@ -89,10 +87,18 @@ def solve_psd_alignment(
     aim = span.T @ (units * problem.q)
     uniform: FloatArray = np.asarray(np.linalg.lstsq(span, np.ones(len(units)), rcond=None)[0], dtype=np.float64)
 
-    def small(matrices: FloatArray) -> _Projection:
-        return _Projection(matrices, aim, uniform)
+    # The uniform weights, at the length that is best for them.
+    length = max(float(aim @ uniform), 1e-3 * float(np.linalg.norm(aim))) / float(uniform @ uniform)
+    first = ConeProgramPoint(length * uniform, np.full((1, 1), float(aim @ aim)))
 
-    def candidate(iteration: _ProjectionIteration, cone: ConeDual, gap: float, xi: FloatArray) -> Candidate:
+    def relative_gap(xi: FloatArray, forms: FloatArray) -> float:
+        value, upper = float(aim @ xi) / float(np.linalg.norm(xi)), float(np.linalg.norm(aim + forms))
+        return (upper - value) / max(abs(value), np.finfo(float).tiny)
+
+    def small(matrices: FloatArray) -> ConeProgram:
+        return ConeProgram(matrices, aim, 1.0, None, first, relative_gap)
+
+    def candidate(iteration: Any, cone: ConeDual, gap: float, xi: FloatArray) -> Candidate:
         return Candidate(units * (span @ xi) / float(np.linalg.norm(xi)), gap=gap, extras={"cone_dual": cone})
 
     def feasible(xi: FloatArray) -> bool:
@@ -103,89 +109,3 @@ def solve_psd_alignment(
         solve = solve_whole if len(setting.face.pivots) <= _SMALL_RANK else solve_growing
         if (yield from solve(setting)):
             return
-
-
-@dataclass(frozen=True)
-class _ProjectionPoint:
-    """Coordinates of the weights and multiplier of the cone."""
-
-    xi: FloatArray
-    Z: FloatArray
-
-
-@dataclass(frozen=True)
-class _Projection:
-    """``min |xi|^2 / 2 - aim'xi`` with ``sum_j xi_j M_j >= 0``.
-
-    Parameters
-    ----------
-    matrices : ndarray of shape (M', p, p)
-        M_j.
-    aim : ndarray of shape (M',)
-        Point to project.
-    inside : ndarray of shape (M',)
-        A point in the interior.
-    """
-
-    matrices: FloatArray
-    aim: FloatArray
-    inside: FloatArray
-
-    def start(self) -> _ProjectionPoint:
-        """The interior point, at the length that is best for it."""
-        xi = self.inside * max(float(self.aim @ self.inside), 1e-3 * float(np.linalg.norm(self.aim)))
-        xi = xi / float(self.inside @ self.inside)
-        X = np.tensordot(xi, self.matrices, axes=1)
-        Z = np.linalg.inv(X) * float(self.aim @ self.aim) / len(X)
-        return _ProjectionPoint(xi, 0.5 * (Z + Z.T))
-
-    def at(self, point: _ProjectionPoint) -> _ProjectionIteration:
-        """The Newton system at a point."""
-        return _ProjectionIteration(self, point)
-
-
-class _ProjectionIteration:
-    """Conditions ``xi - aim = <Z, M>``, ``X Z = sigma I``, and the next point."""
-
-    def __init__(self, projection: _Projection, point: _ProjectionPoint) -> None:
-        self.projection, self.point = projection, point
-        self.cone = Cone(projection.matrices, point.xi, point.Z)
-        self.centrality = self.cone.complementarity / len(point.Z)
-        self.residual = point.xi - projection.aim - self.cone.forms
-
-    def relative_gap(self, xi: FloatArray | None = None) -> float:
-        """Gap between the alignment of these (or other) coordinates and the bound of the multiplier."""
-        xi = self.point.xi if xi is None else xi
-        value = float(self.projection.aim @ xi) / float(np.linalg.norm(xi))
-        upper = float(np.linalg.norm(self.projection.aim + self.cone.forms))
-        return (upper - value) / max(abs(value), np.finfo(float).tiny)
-
-    def advance(self) -> _ProjectionPoint:
-        """One predictor-corrector step."""
-        system = self.cone.factorise() + np.eye(len(self.point.xi))
-        affine, dX, length = self._step(system, 0.0, None)
-        ahead = self._complementarity(affine, min(length, 1.0))
-        centre = float(np.clip((ahead / self.centrality) ** 3, 1e-6, 1.0)) * self.centrality
-        step, _, length = self._step(system, centre, (dX, affine.Z))
-        length = min(1.0, _TO_BOUNDARY * length)
-        while length > _SHORTEST:
-            moved = _ProjectionPoint(self.point.xi + length * step.xi, self.point.Z + length * step.Z)
-            try:
-                Cone(self.projection.matrices, moved.xi, moved.Z)
-            except np.linalg.LinAlgError:
-                length *= 0.5
-                continue
-            return moved
-        raise np.linalg.LinAlgError("no step keeps the iterate inside the cone")
-
-    def _step(
-        self, system: FloatArray, centre: float, correction: tuple[FloatArray, FloatArray] | None
-    ) -> tuple[_ProjectionPoint, FloatArray, float]:
-        R = self.cone.right_side(centre, correction)
-        dxi: FloatArray = np.asarray(np.linalg.solve(system, self.cone.inner(R) - self.residual), dtype=np.float64)
-        dX, dZ = self.cone.direction(R, dxi)
-        return _ProjectionPoint(dxi, dZ), dX, self.cone.length(dX, dZ)
-
-    def _complementarity(self, step: _ProjectionPoint, length: float) -> float:
-        xi = self.point.xi + length * step.xi
-        return float(xi @ self.cone.inner(self.point.Z + length * step.Z)) / len(step.Z)

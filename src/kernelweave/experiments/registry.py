@@ -1,0 +1,73 @@
+"""The experiments by name. Each is a module of its own, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass
+
+from kernelweave.experiments.experiment import Experiment
+
+__all__ = ["LISTINGS", "Listing", "load_experiment"]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One line of the list of experiments.
+
+    Parameters
+    ----------
+    name : str
+        As typed after ``kernelweave reproduce``.
+    module : str
+        Module of `kernelweave.experiments` whose ``define(name)`` gives the `Experiment`.
+    reproduces : str
+        Paper, table or figure, and what is in it.
+    """
+
+    name: str
+    module: str
+    reproduces: str
+
+
+# A new experiment is added here; nothing else finds it.
+LISTINGS: tuple[Listing, ...] = (
+    Listing("lanckriet-table1", "lanckriet_tables", "Lanckriet et al. 2004, Table 1: heart and sonar"),
+    Listing("lanckriet-table2", "lanckriet_tables", "Lanckriet et al. 2004, Table 2: breast cancer and ionosphere"),
+    Listing("lanckriet-table3", "lanckriet_tables", "Lanckriet et al. 2004, Table 3: twonorm"),
+    Listing("lanckriet-table4", "lanckriet_widths", "Lanckriet et al. 2004, Table 4: five Gaussians, C learned"),
+    Listing(
+        "lanckriet-controls", "lanckriet_controls", "Lanckriet et al. 2004, Tables 1 and 2: controlled experiments"
+    ),
+    Listing("lanckriet-twonorm", "lanckriet_controls", "Lanckriet et al. 2004, Table 3: many generated samples"),
+    Listing("lanckriet-figure1", "lanckriet_reuters", "Lanckriet et al. 2004, Figure 1: Reuters, words and concepts"),
+    Listing("lanckriet-figure2", "lanckriet_views", "Lanckriet et al. 2004, Figure 2: other public views in its place"),
+)
+
+
+def load_experiment(name: str) -> Experiment:
+    """The experiment of this name.
+
+    Parameters
+    ----------
+    name : str
+        One of the names in ``LISTINGS``.
+
+    Returns
+    -------
+    Experiment
+
+    Raises
+    ------
+    ValueError
+        For any other name.
+    """
+    for listing in LISTINGS:
+        if listing.name == name:
+            module = importlib.import_module(f"kernelweave.experiments.{listing.module}")
+            experiment: Experiment = module.define(name)
+            return experiment
+    names = [listing.name for listing in LISTINGS]
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"Did you mean '{close[0]}'?" if close else f"There are {', '.join(names)}."
+    raise ValueError(f"There is no experiment called {name!r}. {hint}")
