@@ -14,6 +14,7 @@ from kernelweave._compat import column_list_types
 from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mixed_norm import MixedNormClassifier
+from kernelweave.estimators.mixed_norm_cv import MixedNormClassifierCV
 from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.estimators.monotone import MonotoneClassifier
@@ -32,6 +33,7 @@ __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 ESTIMATORS: tuple[type, ...] = (
     KernelAligner,
     MixedNormClassifier,
+    MixedNormClassifierCV,
     MixedNormRegressor,
     MKLClassifier,
     MonotoneClassifier,
