@@ -10,6 +10,7 @@ from benchmarks.harness import print_rows
 
 SUITES = {
     "nonnegative": "Nonnegative weights",
+    "free_sign": "Weights of any sign",
     "memory": "Memory",
     "startup": "Start-up",
 }

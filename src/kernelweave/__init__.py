@@ -13,6 +13,9 @@ __version__ = "0.1.0"
 _WHERE = {
     "KernelAligner": "kernelweave.estimators.aligner",
     "MKLClassifier": "kernelweave.estimators.mkl",
+    "MixedNormClassifier": "kernelweave.estimators.mixed_norm",
+    "MixedNormRegressor": "kernelweave.estimators.mixed_norm_regression",
+    "MonotoneClassifier": "kernelweave.estimators.monotone",
     "alignment": "kernelweave.estimators.alignment",
     "centered_alignment": "kernelweave.estimators.alignment",
     "complete_kernel": "kernelweave.estimators.completion",
@@ -24,6 +27,9 @@ _WHERE = {
 __all__ = [
     "KernelAligner",
     "MKLClassifier",
+    "MixedNormClassifier",
+    "MixedNormRegressor",
+    "MonotoneClassifier",
     "__version__",
     "alignment",
     "centered_alignment",

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelweave import KernelAligner, MKLClassifier
+from kernelweave import KernelAligner, MixedNormClassifier, MixedNormRegressor, MKLClassifier, MonotoneClassifier
 from kernelweave.kernels import RBF, Linear
 
 FIXED = [("rbf", RBF(gamma=0.5)), ("linear", Linear())]
@@ -15,12 +15,19 @@ EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": _WIDTHS,
     "check_sample_weight_equivalence_on_sparse_data": _WIDTHS,
 }
+# The end of a search among transforms, accepted at a relative decrease of 1e-5, does not either.
+_SEARCH = "a local search does not fix decisions to 1e-7"
 
 
 def expected_failures(estimator):
+    if getattr(estimator, "method", None) == "alternating":
+        return dict.fromkeys(EXPECTED, _SEARCH)
     return EXPECTED if estimator.tol > 1e-8 else {}
 
 
+# Without normalisation a quadratic kernel on the checks' unscaled features reaches 1e8 beside kernels of at
+# most one, where double precision does not certify a gap of 1e-4; the warning then says to normalise.
+@pytest.mark.filterwarnings("ignore:Mixed norm at alpha=1:sklearn.exceptions.ConvergenceWarning")
 # The checks on sparse data have rows of zeros, which a cosine-normalised linear kernel warns about.
 @pytest.mark.filterwarnings(r"ignore:Kernel '.*' has k\(x, x\) = 0:UserWarning")
 @parametrize_with_checks(
@@ -31,8 +38,15 @@ def expected_failures(estimator):
         MKLClassifier(FIXED, tol=1e-12, margin="l2", C="auto", multiclass="per_class"),
         MKLClassifier(weights="psd"),
         MKLClassifier(FIXED, tol=1e-9, margin="l2", weights="psd"),
+        MixedNormClassifier(),
+        MixedNormClassifier(FIXED, penalty="l1", loss="logistic", normalize="frobenius"),
+        MixedNormRegressor(),
+        MixedNormRegressor(FIXED, tol=1e-9, penalty="l2"),
         KernelAligner(),
         KernelAligner(FIXED, weights="psd", centered=False),
+        MonotoneClassifier(),
+        MonotoneClassifier(tol=1e-12),
+        MonotoneClassifier("alternating", n_knots=3, start="linear", tol=0.5),
     ],
     expected_failed_checks=expected_failures,
 )

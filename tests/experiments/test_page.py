@@ -48,4 +48,7 @@ def test_facts_are_json_and_say_the_same(result):
 
 def test_a_bar_in_a_name_stays_inside_its_cell(tiny, tmp_path):
     experiment = tiny(run=lambda part, split, settings: {("t", "|w|", "c"): 1.0}, printed={})
-    assert "| \\|w\\| | 1 ± 0 |" in page.markdown(run_experiment(experiment, Settings(), folder=tmp_path))
+    text = page.markdown(run_experiment(experiment, Settings(), folder=tmp_path))
+    assert "| \\|w\\| | 1 ± 0 |" in text
+    # Nothing is printed to differ from.
+    assert "difference" not in text

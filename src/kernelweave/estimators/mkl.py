@@ -6,17 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from kernelweave._compat import take_rows
 from kernelweave.estimators.class_fit import ClassFit, fit_classes
-from kernelweave.estimators.classes import encode_classes, one_against_rest
+from kernelweave.estimators.classes import encode_weighted_classes, one_against_rest
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.kernel_parameters import KernelParameters
 from kernelweave.estimators.margin_fit import MarginSettings
 from kernelweave.estimators.progress import progress_callback
-from kernelweave.estimators.samples import check_sample_weight, check_samples, stack_samples
+from kernelweave.estimators.samples import check_samples, stack_samples
 from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.gram.build import build_stack
 from kernelweave.gram.verify import verify_combined_kernel
@@ -32,6 +31,7 @@ _CHOICES = {
     "multiclass": ("shared", "per_class"),
     "storage": ("auto", "dense", "factor"),
     "dtype": ("float64", "float32"),
+    "psd_repair": ("clip", "flip", "shift", None),
 }
 
 
@@ -89,6 +89,10 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         Not used by the present solvers, which are deterministic; part of the common signature.
     check_psd : bool, default=False
         Check the spectrum of every kernel before the fit, whatever it costs.
+    psd_repair : {"clip", "flip", "shift"} or None, default=None
+        What to do about an indefinite kernel: set its negative eigenvalues over the samples known at fit to zero,
+        turn them positive, or add to its diagonal, before centring and normalising; new samples follow by the same
+        rule (`kernelweave.gram.repair`). None refuses it.
 
     Attributes
     ----------
@@ -169,6 +173,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         verbose: Any = 0,
         random_state: Any = None,
         check_psd: bool = False,
+        psd_repair: str | None = None,
     ) -> None:
         self.kernels = kernels
         self.margin = margin
@@ -189,6 +194,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         self.verbose = verbose
         self.random_state = random_state
         self.check_psd = check_psd
+        self.psd_repair = psd_repair
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Learn kernel weights and the classifier.
@@ -232,7 +238,9 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         entries = resolve_entries(self.kernels)
         self._numeric = all(entry.kernel.vector_input is True for entry in entries)
         X = check_samples(self, X, numeric=self._numeric, reset=True)
-        codes, sample_weight = self._encode(X, y, sample_weight)
+        self.classes_, codes, sample_weight = encode_weighted_classes(
+            type(self).__name__, y, n_samples(X), sample_weight, self.class_weight
+        )
         kept = np.flatnonzero(sample_weight > 0).astype(np.intp)
         X_kept = X if len(kept) == len(codes) else take_rows(X, kept)
         everything = X_kept
@@ -247,6 +255,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
             storage=self.storage,
             dtype=np.dtype(self.dtype),
             check_psd=self.check_psd,
+            psd_repair=self.psd_repair,
         )
         fit = fit_classes(
             one_against_rest(codes[kept], len(self.classes_)),
@@ -272,19 +281,6 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
                 raise ValueError(f"{name} must be one of {allowed}; got {getattr(self, name)!r}.")
         criterion = {name: getattr(self, name) for name in _CRITERION}
         return MarginSettings(**criterion, callback=progress_callback(self.verbose))
-
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray]:
-        self.classes_, codes = encode_classes(type(self).__name__, y, n_samples(X))
-        weight = check_sample_weight(sample_weight, len(codes))
-        if self.class_weight is not None:
-            y_used = self.classes_[codes]
-            by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y_used)
-            weight = weight * by_class[codes]
-        present = np.unique(codes[weight > 0])
-        if len(present) < len(self.classes_):
-            missing = np.setdiff1d(np.arange(len(self.classes_)), present)
-            raise ValueError(f"Every sample of class {self.classes_[missing].tolist()[0]!r} has weight zero.")
-        return codes, weight
 
     def _store(self, fit: ClassFit, names: list[str], kept: IntArray, n_labelled: int) -> None:
         single = len(fit.weights) == 1
