@@ -193,7 +193,7 @@ def _metadata(model: Any, final: Any) -> dict[str, Any]:
         "n_samples": _n_samples(final),
         "n_features": int(model.n_features_in_),
         "columns": None if names is None else [_column(name, known.get(name)) for name in names],
-        "classes": [label if isinstance(label, str | int | bool) else str(label) for label in final.classes_.tolist()],
+        "classes": [label if isinstance(label, str | int | bool) else str(label) for label in _classes(final)],
     }
 
 
@@ -202,6 +202,11 @@ def _n_samples(final: Any) -> int:
         return int(final.n_samples_fit_)
     # Training samples of weight zero have a place in dual_coef_ only.
     return int((final.dual_coef_ if hasattr(final, "dual_coef_") else final._expansion.coefficients).shape[1])
+
+
+def _classes(final: Any) -> list[Any]:
+    # A regressor has none.
+    return list(final.classes_.tolist()) if hasattr(final, "classes_") else []
 
 
 def _column(name: str, dtype: str | None) -> dict[str, Any]:

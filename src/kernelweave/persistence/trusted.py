@@ -15,6 +15,8 @@ from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.estimators.monotone import MonotoneClassifier
+from kernelweave.estimators.monotone_regression import MonotoneRegressor
+from kernelweave.estimators.monotone_transformer import MonotoneTransformer
 from kernelweave.estimators.ramp_model import RampModel
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
@@ -26,7 +28,13 @@ from kernelweave.problems.base import Certificate
 
 __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
-ESTIMATORS: tuple[type, ...] = (KernelAligner, MKLClassifier, MonotoneClassifier)
+ESTIMATORS: tuple[type, ...] = (
+    KernelAligner,
+    MKLClassifier,
+    MonotoneClassifier,
+    MonotoneRegressor,
+    MonotoneTransformer,
+)
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (
     Certificate,
