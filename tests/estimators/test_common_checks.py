@@ -10,6 +10,8 @@ from kernelweave import (
     MixedNormRegressor,
     MKLClassifier,
     MonotoneClassifier,
+    MonotoneRegressor,
+    MonotoneTransformer,
 )
 from kernelweave.kernels import RBF, Linear
 
@@ -52,6 +54,8 @@ def expected_failures(estimator):
         KernelAligner(FIXED, weights="psd", centered=False),
         MonotoneClassifier(),
         MonotoneClassifier(tol=1e-12),
+        MonotoneRegressor(tol=1e-12),
+        MonotoneTransformer(share="feature"),
         MonotoneClassifier("alternating", n_knots=3, start="linear", tol=0.5),
     ],
     expected_failed_checks=expected_failures,

@@ -18,6 +18,8 @@ from kernelweave.estimators.mixed_norm_cv import MixedNormClassifierCV
 from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.estimators.monotone import MonotoneClassifier
+from kernelweave.estimators.monotone_regression import MonotoneRegressor
+from kernelweave.estimators.monotone_transformer import MonotoneTransformer
 from kernelweave.estimators.ramp_model import RampModel
 from kernelweave.estimators.sparse_expansion import SparseExpansion
 from kernelweave.gram.build import PreparedKernels
@@ -37,6 +39,8 @@ ESTIMATORS: tuple[type, ...] = (
     MixedNormRegressor,
     MKLClassifier,
     MonotoneClassifier,
+    MonotoneRegressor,
+    MonotoneTransformer,
 )
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (
