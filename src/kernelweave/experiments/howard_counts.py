@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def define(name: str) -> Experiment:
         title=f"Howard and Jebara 2007, {setting.title}",
         source=f"Howard, Jebara, Learning monotonic transformations for classification, NIPS 2007, {setting.title}",
         protocol=setting.protocol,
-        run=lambda part, split, settings: _run(setting, part, split, settings),
+        run=partial(_run, setting),
         n_splits=setting.n_splits,
         printed=_printed(setting),
         printed_splits=setting.n_splits,
