@@ -229,6 +229,6 @@ _NOTES = (
     "The caption's c = 4000 does not fit 1000 documents with unit diagonals; the printed weights sum to 2, so "
     "the run had c = 2000.",
     "The claim depends on the latent model: learned by PLSA, as in the paper, concepts alone are the weaker kernel on "
-    "four topics and the combination gains on both kernels on all five; latent semantic analysis gives a stronger kernel, "
-    "over which little is gained.",
+    "four topics and the combination gains on both kernels on all five; latent semantic analysis gives a stronger "
+    "kernel, over which little is gained.",
 )
