@@ -7,7 +7,7 @@ import pytest
 from kernelweave.experiments import Settings, load_experiment
 
 
-@pytest.mark.parametrize("part", ["heart", "breast"])
+@pytest.mark.parametrize("part", ["heart", "breast", "preparation"])
 def test_one_split(part, real_data):
     experiment = load_experiment("lanckriet-controls")
     values = experiment.run(part, 0, Settings(real_data))
@@ -19,6 +19,11 @@ def test_one_split(part, real_data):
         # SM2 is SM2,C with C = 1, so its omega cannot be smaller.
         assert learned <= soft * (1 + 1e-5)
         assert soft == pytest.approx(25.8, rel=0.03)
+    elif part == "preparation":
+        column, scaled = (
+            (next(iter(tables)), "heart, K3, SM1 omega (20) / 2", c) for c in ("as it comes", "standardised")
+        )
+        assert values[column] > 1.05 * values[scaled]
     else:
         # Without a ridge that is given, omega is inversely proportional to the budget.
         budget = "Heart, SM2,C: does the budget include the ridge?"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kernelweave.experiments.experiment import Experiment, Key, Measurements, Settings
+from kernelweave.experiments.lanckriet_printed import criterion_values
 from kernelweave.experiments.lanckriet_samples import (
     CRITERIA,
     Sample,
@@ -27,6 +28,8 @@ _WIDTHS = (0.1, 0.25, 0.5, 1.0)
 _GAPS = (1e-2, 1e-4, 1e-8)
 _PENALTIES = (0.01, 0.03, 0.1, 1.0, 10.0, 100.0)
 
+_PREPARATION = "Which data sets were standardised?"
+_PREPARED = ("heart", "sonar", "breast", "ionosphere")
 _SONAR = "Sonar: which width was it?"
 _HEART = "Heart, SM1, nonnegative weights: how exactly are they determined?"
 _BUDGET = "Heart, SM2,C: does the budget include the ridge?"
@@ -98,6 +101,17 @@ def _breast(sample: Sample) -> Measurements:
     return {(_BREAST, row, "omega (20) / 2"): value for row, value in found.items()}
 
 
+def _preparation(split: int, settings: Settings) -> Measurements:
+    values: dict[Key, float] = {}
+    for part in _PREPARED:
+        for column, standardise in (("as it comes", False), ("standardised", True)):
+            sample = draw(part, split, settings, standardise=standardise)
+            for name, K in table_matrices(sample, 0.5).items():
+                model = fit_matrices({name: K}, sample, 3, tol=1e-4, **CRITERIA["SM1"])
+                values[_PREPARATION, f"{part}, {name}, SM1 omega (20) / 2", column] = model.objective_ / 2
+    return values
+
+
 _PARTS: Mapping[str, Callable[[Sample], Measurements]] = {
     "sonar": _sonar,
     "heart": _heart,
@@ -107,6 +121,8 @@ _PARTS: Mapping[str, Callable[[Sample], Measurements]] = {
 
 
 def _run(part: str, split: int, settings: Settings) -> Measurements:
+    if part == "preparation":
+        return _preparation(split, settings)
     return _PARTS[part](draw(part, split, settings))
 
 
@@ -130,7 +146,7 @@ def define(name: str) -> Experiment:
         protocol=_PROTOCOL,
         run=_run,
         n_splits=_SPLITS,
-        parts=tuple(_PARTS),
+        parts=(*_PARTS, "preparation"),
         printed=_printed(),
         printed_splits=_SPLITS,
     )
@@ -146,6 +162,12 @@ def _printed() -> dict[Key, str]:
         "psd, SM1 weight of K2": "3.52",
         "psd, SM1 weight of K3": "1.69",
     }
+    of_preparation = {
+        (part, key[2]): value
+        for part in _PREPARED
+        for key, value in criterion_values(part, part).items()
+        if key[1] == "SM1 omega (20) / 2" and key[2] in ("K1", "K2", "K3")
+    }
     of_heart = {"weight of K1": "0.01", "weight of K2": "2.60", "weight of K3": "0.39"}
     of_budget = {"K1": "19.643", "K3": "16.004", "nonnegative": "15.985"}
     ridges = {"omega (20) / 2": "17.623", "weight": "3.83", "TSA %": "92.1"}
@@ -156,6 +178,9 @@ def _printed() -> dict[Key, str]:
         for name, value in of_budget.items()
         for budget in (3, 4)
     }
+    for (part, name), value in of_preparation.items():
+        for column in ("as it comes", "standardised"):
+            printed[_PREPARATION, f"{part}, {name}, SM1 omega (20) / 2", column] = value
     for C in _PENALTIES:
         printed[_ACCURACY, "TSA %", f"C = {C:g}"] = "83.1"
         printed[_ACCURACY, "TSA %, were 93.1 meant", f"C = {C:g}"] = "93.1"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +19,7 @@ from kernelweave import MKLClassifier
 from kernelweave.datasets import load_reuters
 from kernelweave.experiments.experiment import Experiment, Key, Measurements, Settings
 from kernelweave.experiments.lanckriet_plsa import concept_shares
+from kernelweave.experiments.result import Cell
 from kernelweave.kernels import Precomputed
 
 __all__ = ["define"]
@@ -36,6 +39,7 @@ _PARTS = {
     "term frequencies and PLSA": ("term frequencies", "PLSA"),
 }
 _BUDGET = 2.0
+_BOTH = ("over words", "over concepts")
 # Fits by name: which of the kernels (words, concepts) each may use.
 _CHOICES = {"words": (True, False), "concepts": (False, True), "combination": (True, True)}
 
@@ -184,7 +188,25 @@ def define(name: str) -> Experiment:
         printed=printed,
         printed_splits=_SETS,
         notes=_NOTES,
+        conclude=_count_topics,
     )
+
+
+def _count_topics(cells: Sequence[Cell]) -> Sequence[str]:
+    notes = []
+    for part in _PARTS:
+        gains: dict[str, list[Cell]] = {}
+        for cell in cells:
+            if cell.table == f"accuracy gained by the combination, {part}" and cell.column in _BOTH and cell.values:
+                gains.setdefault(cell.row, []).append(cell)
+        better = [topic for topic, pair in gains.items() if all((cell.mean or 0.0) > 0 for cell in pair)]
+        clear = [t for t in better if all((c.mean or 0.0) > 2 * (c.standard_error or math.inf) for c in gains[t])]
+        if gains:
+            notes.append(
+                f"{part}: the combination is more accurate than both kernels on {len(better)} of {len(gains)} topics "
+                f"({', '.join(better) or 'none'}), by more than two standard errors over both on {len(clear)}."
+            )
+    return notes
 
 
 _PROTOCOL = """
@@ -206,4 +228,7 @@ _NOTES = (
     "four topics of five, significantly on all but earn, within an axis from 92 to 99 %.",
     "The caption's c = 4000 does not fit 1000 documents with unit diagonals; the printed weights sum to 2, so "
     "the run had c = 2000.",
+    "The claim depends on the latent model: learned by PLSA, as in the paper, concepts alone are the weaker kernel on "
+    "four topics and the combination gains on both kernels on all five; latent semantic analysis gives a stronger "
+    "kernel, over which little is gained.",
 )

@@ -74,7 +74,7 @@ class Sample:
     n_train: int
 
 
-def draw(part: str, split: int, settings: Settings) -> Sample:
+def draw(part: str, split: int, settings: Settings, *, standardise: bool | None = None) -> Sample:
     """Random split number ``split``: 80 % to train on, 20 % to predict.
 
     Parameters
@@ -85,11 +85,13 @@ def draw(part: str, split: int, settings: Settings) -> Sample:
         Number of the split; twonorm is generated anew for each.
     settings : Settings
         Data folder and seed.
+    standardise : bool or None, default=None
+        Whether features get mean 0 and variance 1; None for heart only.
 
     Returns
     -------
     Sample
-        Heart is standardised, the others are as they come; rows of breast cancer with missing
+        By default heart is standardised, the others are as they come; rows of breast cancer with missing
         values are left out.
     """
     random = np.random.RandomState([settings.seed, zlib.crc32(part.encode()), split])
@@ -97,7 +99,11 @@ def draw(part: str, split: int, settings: Settings) -> Sample:
         data = make_twonorm(_TWONORM_SIZE, random_state=random)
     else:
         data = _LOADERS[part](data_home=settings.data_home)
-    X = StandardScaler().fit_transform(data.data) if part == "heart" else data.data
+    X = (
+        StandardScaler().fit_transform(data.data)
+        if standardise or (standardise is None and part == "heart")
+        else data.data
+    )
     order = random.permutation(len(X))
     return Sample(X[order], data.target[order], round(_TRAIN_SHARE * len(X)))
 
