@@ -9,6 +9,7 @@ from __future__ import annotations
 from kernelweave.datasets.catalog import Listing, available
 from kernelweave.datasets.counts import load_corel, load_faces, load_webkb
 from kernelweave.datasets.generators import make_monotone, make_twonorm, make_weighted_views
+from kernelweave.datasets.genes import load_colon, load_leukemia
 from kernelweave.datasets.ida import load_ida, load_titanic
 from kernelweave.datasets.reuters import load_reuters
 from kernelweave.datasets.similarities import load_aural_sonar
@@ -29,12 +30,14 @@ __all__ = [
     "data_folder",
     "load_aural_sonar",
     "load_breast_cancer_wisconsin",
+    "load_colon",
     "load_corel",
     "load_faces",
     "load_gunpoint",
     "load_heart",
     "load_ida",
     "load_ionosphere",
+    "load_leukemia",
     "load_mfeat",
     "load_prokaryotic",
     "load_promoters",

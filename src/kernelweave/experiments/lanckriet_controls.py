@@ -212,8 +212,8 @@ column to column, and the printed value stands beside every column. A column agr
 of tables are small.
 """
 _TWONORM_PROTOCOL = f"""
-{_TWONORM_SAMPLES} generated samples of 330, each with {_TWONORM_SPLITS} random splits; kernels and criteria as on the page
-of Table 3. What is counted as one split here is a sample: its value is the mean over its splits. The printed values are
+{_TWONORM_SAMPLES} generated samples of 330, each with {_TWONORM_SPLITS} random splits; kernels and criteria as on the
+page of Table 3. What is counted as one split here is a sample: its value is the mean over its splits. The printed values are
 those of one sample, so a ratio says by how many standard deviations between samples it differs from the mean sample.
 """
 _IDENTITY = (

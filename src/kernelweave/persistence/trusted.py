@@ -16,17 +16,26 @@ from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.mixed_norm import MixedNormClassifier
 from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
+from kernelweave.estimators.monotone import MonotoneClassifier
+from kernelweave.estimators.ramp_model import RampModel
 from kernelweave.estimators.sparse_expansion import SparseExpansion
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
 from kernelweave.gram.repair import Repair
 from kernelweave.kernels import Columns, FunctionKernel, Kernel, KernelFamily, NamedKernel, resolve_entries
+from kernelweave.kernels.ramps import Ramps
 from kernelweave.persistence.storable import StoredFrame, StoredStatus
 from kernelweave.problems.base import Certificate
 
 __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
-ESTIMATORS: tuple[type, ...] = (KernelAligner, MixedNormClassifier, MixedNormRegressor, MKLClassifier)
+ESTIMATORS: tuple[type, ...] = (
+    KernelAligner,
+    MixedNormClassifier,
+    MixedNormRegressor,
+    MKLClassifier,
+    MonotoneClassifier,
+)
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (
     Certificate,
@@ -35,6 +44,8 @@ _PARTS = (
     NamedKernel,
     Preparation,
     PreparedKernels,
+    RampModel,
+    Ramps,
     Repair,
     SparseExpansion,
     StoredFrame,
@@ -85,7 +96,7 @@ def refuse_unstorable(estimator: Any) -> None:
         chosen by a function.
     """
     trusted = set(trusted_names())
-    for entry in resolve_entries(estimator.kernels):
+    for entry in resolve_entries(estimator.kernels) if hasattr(estimator, "kernels") else ():
         for part in _parts(entry.kernel):
             if isinstance(part, FunctionKernel) or (callable(part) and not isinstance(part, _KERNELS)):
                 raise ValueError(
