@@ -47,11 +47,24 @@ def test_new_rows_follow_the_training_eigenvectors(kind, factors):
     block = KERNEL(NEW, X)
     repaired, diagonal = fit_repair(K, kind).apply_to_new(block.copy(), KERNEL.diag(NEW))
     np.testing.assert_allclose(repaired, block @ (VECTORS * factors) @ VECTORS.T, atol=1e-12)
-    # The diagonal is that of the repaired kernel as a function of two points.
+    # The diagonal is that of the repaired kernel as a function of two points, where eigenvectors extend as far as 1.
     negative = VALUES < 0
-    change = (repaired_by_hand(kind, VALUES) - VALUES)[negative] / VALUES[negative] ** 2
-    parts = block @ VECTORS[:, negative]
-    np.testing.assert_allclose(diagonal, KERNEL.diag(NEW) + (parts**2 * change).sum(axis=1), atol=1e-12)
+    change = (repaired_by_hand(kind, VALUES) - VALUES)[negative]
+    extended = block @ VECTORS[:, negative] / VALUES[negative]
+    assert (np.abs(extended) < 1).any() and (np.abs(extended) > 1).any()
+    expected = KERNEL.diag(NEW) + (np.clip(extended, -1, 1) ** 2 * change).sum(axis=1)
+    np.testing.assert_allclose(diagonal, expected, atol=1e-12)
+
+
+def test_noise_in_the_spectrum_does_not_blow_up_new_samples():
+    samples = np.linspace(0, 1, 40)[:, None]
+    noisy = np.round(RBF(gamma=30.0)(samples), 3)
+    repair = fit_repair(noisy, "clip")
+    assert repair.values[-1] > -0.01
+    block = RBF(gamma=30.0)(samples + 0.013, samples)
+    repaired, diagonal = repair.apply_to_new(block.copy(), np.ones(40))
+    assert np.abs(repaired - block).max() < 0.01
+    assert np.abs(diagonal - 1.0).max() <= np.abs(repair.values).sum()
 
 
 @pytest.mark.parametrize("kind", ["clip", "flip"])

@@ -11,6 +11,10 @@ negative) and r_x the row ``k(x, .)`` against the training samples. The repaired
 for any two samples. Between training samples this is V diag(l') V', between a new one and training samples
 r_x V diag(l' / l) V': the projection on the positive eigenvectors, or the reflection of the negative ones. A kernel
 without negative eigenvalues stays exactly what it is.
+
+For a new sample with itself, ``r_x V / l`` extends the eigenvectors to x. Where l is nearly zero that extension can be
+anything; it is held to [-1, 1], which no entry of a unit vector leaves, so that a negative eigenvalue that is no more
+than noise cannot blow up k'(x, x).
 """
 
 from __future__ import annotations
@@ -91,7 +95,8 @@ class Repair:
         change = _FACTORS[self.kind] - 1.0
         parts = block @ self.vectors
         block += (change * parts) @ self.vectors.T
-        return block, diagonal + (parts**2 * (change / self.values)).sum(axis=1)
+        extended = np.minimum((parts / self.values) ** 2, 1.0)
+        return block, diagonal + extended @ (change * self.values)
 
 
 def fit_repair(matrix: npt.NDArray[np.floating], kind: str) -> Repair | None:
