@@ -3,7 +3,16 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelweave import KernelAligner, MixedNormClassifier, MixedNormRegressor, MKLClassifier, MonotoneClassifier
+from kernelweave import (
+    KernelAligner,
+    MixedNormClassifier,
+    MixedNormClassifierCV,
+    MixedNormRegressor,
+    MKLClassifier,
+    MonotoneClassifier,
+    MonotoneRegressor,
+    MonotoneTransformer,
+)
 from kernelweave.kernels import RBF, Linear
 
 FIXED = [("rbf", RBF(gamma=0.5)), ("linear", Linear())]
@@ -39,13 +48,14 @@ def expected_failures(estimator):
         MKLClassifier(weights="psd"),
         MKLClassifier(FIXED, tol=1e-9, margin="l2", weights="psd"),
         MixedNormClassifier(),
-        MixedNormClassifier(FIXED, penalty="l1", loss="logistic", normalize="frobenius"),
-        MixedNormRegressor(),
+        MixedNormClassifierCV(FIXED, normalize="frobenius", alphas=[5.0, 1.0], cv=2),
         MixedNormRegressor(FIXED, tol=1e-9, penalty="l2"),
         KernelAligner(),
         KernelAligner(FIXED, weights="psd", centered=False),
         MonotoneClassifier(),
         MonotoneClassifier(tol=1e-12),
+        MonotoneRegressor(tol=1e-12),
+        MonotoneTransformer(share="feature"),
         MonotoneClassifier("alternating", n_knots=3, start="linear", tol=0.5),
     ],
     expected_failed_checks=expected_failures,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelweave.experiments import Settings, lanckriet_controls, load_experiment
+from kernelweave.experiments import Settings, load_experiment
 
 
 @pytest.mark.parametrize("part", ["heart", "breast"])
@@ -26,12 +26,3 @@ def test_one_split(part, real_data):
             row = f"{name}, omega (20) / 2"
             assert values[budget, row, "c = 3n"] == pytest.approx(values[budget, row, "c = 4n"] * 4 / 3, rel=1e-5)
         assert all(values[key] >= 0 for key in values if key[1] == "omega above the optimum, %")
-
-
-def test_twonorm(monkeypatch):
-    monkeypatch.setattr(lanckriet_controls, "_TWONORM_SPLITS", 1)
-    experiment = load_experiment("lanckriet-twonorm")
-    values = experiment.run("twonorm", 0, Settings())
-    assert set(experiment.printed) <= set(values)
-    # K2 is the identity: 264 training samples in two nearly equal classes at three times the identity.
-    assert values["twonorm", "SM1 omega (20) / 2", "K2"] == pytest.approx(264 / 6, rel=0.02)

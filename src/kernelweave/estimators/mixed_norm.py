@@ -10,9 +10,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from kernelweave.estimators.classes import encode_weighted_classes, one_against_rest
-from kernelweave.estimators.mixed_norm_model import MixedNormModel
+from kernelweave.estimators.mixed_norm_fit import MixedNormSettings
+from kernelweave.estimators.mixed_norm_model import MixedNormModel, Training
 from kernelweave.gram.base import FloatArray
 from kernelweave.kernels.base import n_samples
+from kernelweave.problems.losses import Loss
 
 __all__ = ["MixedNormClassifier"]
 
@@ -200,15 +202,19 @@ class MixedNormClassifier(ClassifierMixin, MixedNormModel):
         ConvergenceWarning
             When the tolerance was not reached, with the gap.
         """
+        return self._fit(X, y, sample_weight, points)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, points: Any
+    ) -> tuple[MixedNormSettings, Training, list[Loss], int]:
         settings = self._settings()
         X = self._check_fit_samples(X)
         self.classes_, codes, weight = encode_weighted_classes(
             type(self).__name__, y, n_samples(X), sample_weight, self.class_weight
         )
         training = self._train(X, weight, points, settings, codes)
-        signs = one_against_rest(codes[training.kept], len(self.classes_))
-        self._store(training, self._solve(training, signs, weight, settings), len(codes))
-        return self
+        signs = one_against_rest(codes, len(self.classes_))
+        return settings, training, self._losses(training, signs, weight, settings), len(codes)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores; evaluates only the kernels and samples that are kept.

@@ -23,7 +23,7 @@ from kernelweave.solvers.mixed_norm.columns import column_sizes
 from kernelweave.solvers.mixed_norm.fast import solve_fast
 from kernelweave.solvers.mixed_norm.forward_backward import solve_accelerated, solve_forward_backward
 
-__all__ = ["LOSSES", "MixedNormFit", "MixedNormSettings", "fit_mixed_norm", "point_weights"]
+__all__ = ["LOSSES", "MixedNormFit", "MixedNormSettings", "fit_mixed_norm", "largest_strengths", "point_weights"]
 
 LOSSES: dict[str, type[Loss]] = {"squared_hinge": SquaredHingeLoss, "logistic": LogisticLoss, "squared": SquaredLoss}
 _FAR_APART = 1e3  # sizes of kernels that are worth a word when a fit stops short
@@ -135,6 +135,7 @@ def fit_mixed_norm(
     settings: MixedNormSettings,
     *,
     start: Sequence[Candidate | None] | None = None,
+    alpha_max: FloatArray | None = None,
 ) -> MixedNormFit:
     """Solve for each output, certify, and say so when the tolerance was not reached.
 
@@ -150,6 +151,8 @@ def fit_mixed_norm(
         Penalty, tolerance, budgets and solver.
     start : sequence of Candidate or None, optional
         Where to start from, one an output.
+    alpha_max : ndarray of shape (n_outputs,), optional
+        The limits of `largest_strengths`, where they are known.
 
     Returns
     -------
@@ -160,7 +163,7 @@ def fit_mixed_norm(
     ConvergenceWarning
         With the largest gap, when one is above the tolerance.
     """
-    began, results, limits = time.perf_counter(), [], []
+    began, results = time.perf_counter(), []
     starts = [None] * len(losses) if start is None else start
     with blas_threads(gram.shape[0]):
         for loss, first in zip(losses, starts, strict=True):
@@ -168,7 +171,6 @@ def fit_mixed_norm(
             if left is not None:
                 left = max(left - (time.perf_counter() - began), 0.0)
             problem = settings.problem(loss, alpha)
-            limits.append(problem.alpha_max(gram))
             results.append(_run(problem, gram, settings, left, first))
     unfinished = [result for result in results if result.status is not Status.OPTIMAL]
     if unfinished:
@@ -183,7 +185,7 @@ def fit_mixed_norm(
     return MixedNormFit(
         coefficients=[np.zeros(shape) if c.alpha is None else np.asarray(c.alpha) for c in candidates],
         intercept=np.array([_bias(candidate, settings) for candidate in candidates]),
-        alpha_max=np.array(limits),
+        alpha_max=largest_strengths(losses, gram, settings) if alpha_max is None else alpha_max,
         certificate=Certificate(
             float(sum(result.certificate.primal for result in results)),
             float(sum(result.certificate.dual for result in results)),
@@ -192,6 +194,17 @@ def fit_mixed_norm(
         n_iter=max(1, *(result.n_iter for result in results)),
         candidates=candidates,
     )
+
+
+def largest_strengths(losses: Sequence[Loss], gram: GramStack, settings: MixedNormSettings) -> FloatArray:
+    """Smallest strength at which all coefficients are zero, of each output; one pass each.
+
+    Parameters
+    ----------
+    losses, gram, settings
+        As for `fit_mixed_norm`.
+    """
+    return np.array([settings.problem(loss, 1.0).alpha_max(gram) for loss in losses])
 
 
 def _scale_advice(gram: GramStack) -> str:

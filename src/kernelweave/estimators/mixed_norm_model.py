@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
 from kernelweave._compat import take_rows
@@ -23,6 +24,8 @@ from kernelweave.gram.expansion import build_expansion
 from kernelweave.kernels.constant import Constant
 from kernelweave.kernels.entries import Entry, resolve_entries
 from kernelweave.kernels.evaluate import freeze_kernels
+from kernelweave.problems.losses import Loss
+from kernelweave.problems.penalties import MixedNorm, penalty_named
 
 __all__ = ["MixedNormModel", "Training", "as_coefficients"]
 
@@ -67,6 +70,10 @@ class Training:
         """Coefficients of the prepared kernels from those of the stack."""
         return coefficients if self.point_weights is None else coefficients * self.point_weights[:, None]
 
+    def scaled(self, coefficients: FloatArray) -> FloatArray:
+        """Coefficients of the stack from those of the prepared kernels."""
+        return coefficients if self.point_weights is None else coefficients / self.point_weights[:, None]
+
 
 class MixedNormModel(KernelParameters):
     """Base of the estimators; subclasses have the parameters it reads."""
@@ -80,8 +87,6 @@ class MixedNormModel(KernelParameters):
     dtype: str
 
     def _settings(self) -> MixedNormSettings:
-        # A fit that fails or is interrupted must not pass for the one before.
-        self.__dict__.pop("_expansion", None)
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}; got {getattr(self, name)!r}.")
@@ -135,18 +140,34 @@ class MixedNormModel(KernelParameters):
         )
         return Training(X_kept, kept, points, gram, prepared, scales)
 
-    def _solve(
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, points: Any
+    ) -> tuple[MixedNormSettings, Training, list[Loss], int]:
+        """Settings, kernels, losses and the number of samples, from what is given to ``fit``."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _prepare")
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, points: Any) -> Self:
+        # A fit that fails or is interrupted must not pass for the one before.
+        self.__dict__.pop("_expansion", None)
+        alpha = self._checked_alpha()
+        settings, training, losses, n = self._prepare(X, y, sample_weight, points)
+        self._store(training, fit_mixed_norm(losses, alpha, training.gram, settings), n)
+        return self
+
+    def _losses(
         self, training: Training, targets: FloatArray, weight: FloatArray, settings: MixedNormSettings
-    ) -> MixedNormFit:
-        losses = [settings.loss_of(target, weight[training.kept]) for target in targets]
-        return fit_mixed_norm(losses, self._checked_alpha(), training.gram, settings)
+    ) -> list[Loss]:
+        return [settings.loss_of(target[training.kept], weight[training.kept]) for target in targets]
+
+    def _norm(self) -> MixedNorm:
+        return penalty_named(self.penalty, self.structure)
 
     def _store(self, training: Training, fit: MixedNormFit, n: int) -> None:
         coefficients = [training.unscaled(array) for array in fit.coefficients]
         self._expansion = SparseExpansion.of(training.prepared, training.points, coefficients, fit.intercept)
         own_points = training.points is training.X
         full = [_spread(array, training.kept, n) if own_points else array for array in coefficients]
-        single = len(full) == 1
+        single = len(full) == 1  # a regression, or two classes
         norms = np.array([np.linalg.norm(array, axis=0) for array in full])
         self.coef_ = as_coefficients(full[0]) if single else [as_coefficients(array) for array in full]
         self.kernel_norms_ = norms[0] if single else norms
@@ -168,6 +189,13 @@ class MixedNormModel(KernelParameters):
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
+        X = self._checked(X)
+        if self._numeric and not self._expansion.reads_samples and hasattr(X, "dtype"):
+            # No kernel is left to find bad values.
+            assert_all_finite(X, input_name="X")
+        return X
+
+    def _checked(self, X: Any) -> Any:
         return check_samples(self, X, numeric=self._numeric, reset=False)
 
     def __sklearn_is_fitted__(self) -> bool:

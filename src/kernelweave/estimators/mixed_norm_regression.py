@@ -9,10 +9,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from kernelweave.estimators.mixed_norm_model import MixedNormModel
+from kernelweave.estimators.mixed_norm_fit import MixedNormSettings
+from kernelweave.estimators.mixed_norm_model import MixedNormModel, Training
 from kernelweave.estimators.samples import check_sample_weight
 from kernelweave.gram.base import FloatArray
 from kernelweave.kernels.base import n_samples
+from kernelweave.problems.losses import Loss
 
 __all__ = ["MixedNormRegressor"]
 
@@ -166,13 +168,17 @@ class MixedNormRegressor(RegressorMixin, MixedNormModel):
         ConvergenceWarning
             When the tolerance was not reached, with the gap.
         """
+        return self._fit(X, y, sample_weight, points)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, points: Any
+    ) -> tuple[MixedNormSettings, Training, list[Loss], int]:
         settings = self._settings()
         X = self._check_fit_samples(X)
         target = self._check_target(y, n_samples(X))
         weight = check_sample_weight(sample_weight, len(target))
         training = self._train(X, weight, points, settings)
-        self._store(training, self._solve(training, target[training.kept][None], weight, settings), len(target))
-        return self
+        return settings, training, self._losses(training, target[None], weight, settings), len(target)
 
     def _check_target(self, y: Any, n: int) -> FloatArray:
         if y is None:

@@ -30,6 +30,7 @@ __all__ = ["RampFit", "RampSettings", "fit_ramps"]
 
 _LARGEST_RANK = 2000  # coefficients up to which an interior point factorises in their space
 _FEW_SAMPLES, _FEW_KERNELS = 1000, 500  # up to which it does so in the samples' space
+_ROUNDING = 1e-8  # gap at which another solver would not do better
 _FINISHED = (Status.OPTIMAL, Status.LOCAL_MINIMUM)
 
 
@@ -177,7 +178,8 @@ class _Task:
         first, *others = self._solvers()
         result = self.run(first, self.problem)
         for solver in others:
-            if result.status not in (Status.STALLED, Status.NUMERICAL_FAILURE):
+            failed = result.status in (Status.STALLED, Status.NUMERICAL_FAILURE)
+            if not failed or result.certificate.relative_gap <= _ROUNDING:
                 break
             again = self.run(solver, self.problem)
             if again.certificate.gap < result.certificate.gap:
@@ -216,7 +218,9 @@ class _Task:
         starts = {"linear": [linear], "convex": [self._weights(relaxed)]}
         starts["best"] = starts["linear"] + starts["convex"]
         chosen = starts[self.settings.start] if isinstance(self.settings.start, str) else [self.settings.start]
-        found = [self.run(solve_alternating, self.search, Candidate(m)) for m in chosen]
+        bounding = relaxed.dual_candidate
+        dual = bounding.alpha if bounding.dual_alpha is None else bounding.dual_alpha
+        found = [self.run(solve_alternating, self.search, Candidate(m, dual_alpha=dual)) for m in chosen]
         best = min(found, key=lambda result: result.certificate.primal)
         fit = self._transform_fit(best, relaxed)
         unfinished = [result.status for result in found if result.status not in _FINISHED]

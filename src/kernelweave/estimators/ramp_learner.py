@@ -14,7 +14,8 @@ from kernelweave.estimators.progress import progress_callback
 from kernelweave.estimators.ramp_fit import RampFit, RampSettings, fit_ramps
 from kernelweave.estimators.ramp_model import RampModel
 from kernelweave.estimators.ramp_setting import feature_position, resolve_directions, resolve_groups, resolve_ramps
-from kernelweave.gram.base import FloatArray
+from kernelweave.estimators.samples import check_sample_weight
+from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.gram.directed import DirectedRampStack
 from kernelweave.gram.ramps import RampStack
 from kernelweave.kernels.ramps import Ramps
@@ -35,7 +36,8 @@ class RampLearner(BaseEstimator):
     verbose: Any
 
     def _samples(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+        least = 2 if reset else 1
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=least)
 
     def _classify(self, X: Any, y: Any, sample_weight: Any, predict_with: str) -> RampFit:
         """Learn from labelled samples; sets the attributes that all estimators share."""
@@ -50,23 +52,24 @@ class RampLearner(BaseEstimator):
         self.classes_, codes, weight = encode_weighted_classes(
             type(self).__name__, y, X.shape[0], sample_weight, self.class_weight
         )
-        self.n_samples_fit_ = len(codes)
         kept = np.flatnonzero(weight > 0)
-        if len(kept) < len(codes):
-            X, codes, weight = X[kept], codes[kept], weight[kept]
+        codes = codes[kept]
         labels = one_against_rest(codes, len(self.classes_))
         directions = self._directions(len(labels))
-        plain = None if sample_weight is None else weight
-        ramps = resolve_ramps(X, resolve_groups(self.share, X.shape[1]), self.n_knots, self.knots, plain)
+        ramps, X = self._ramps(X, kept, sample_weight)
         gram = _stack(ramps, X, directions)
         settings = _with_start(settings, ramps)
-        fit = fit_ramps(
-            settings.problem(labels, weight, gram, ramps.group_of_ramp), gram, _linear_weights(ramps), settings
-        )
-        model = RampModel(ramps, fit.weights, fit.coefficients, fit.intercept)
-        model.check_monotone()
-        self._store(model, fit)
+        problem = settings.problem(labels, weight[kept], gram, ramps.group_of_ramp)
+        fit = fit_ramps(problem, gram, _linear_weights(ramps), settings)
+        self._store(RampModel(ramps, fit.weights, fit.coefficients, fit.intercept), fit)
         return fit
+
+    def _ramps(self, X: Any, kept: IntArray, sample_weight: Any) -> tuple[Ramps, Any]:
+        """Ramps for the samples that count, and these samples."""
+        self.n_samples_fit_ = X.shape[0]
+        repeats = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])[kept]
+        X = X if len(kept) == X.shape[0] else X[kept]
+        return resolve_ramps(X, resolve_groups(self.share, X.shape[1]), self.n_knots, self.knots, repeats), X
 
     def _directions(self, n_columns: int) -> FloatArray | None:
         names = getattr(self, "feature_names_in_", None)
@@ -80,6 +83,7 @@ class RampLearner(BaseEstimator):
         return directions
 
     def _store(self, model: RampModel, fit: RampFit) -> None:
+        model.check_monotone()
         self._model = model
         parts = np.split(model.weights, model.ramps.offsets[1:-1])
         shared = isinstance(self.share, str) and self.share == "all"

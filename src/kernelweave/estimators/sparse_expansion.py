@@ -73,6 +73,11 @@ class SparseExpansion:
             intercept,
         )
 
+    @property
+    def reads_samples(self) -> bool:
+        """Whether any kernel is left that looks at new samples."""
+        return len(self.kernels) > 0
+
     def scores(self, X: Any) -> FloatArray:
         """Scores of new samples, shape (n_new, n_outputs)."""
         total = np.tile(self.intercept, (n_samples(X), 1))

@@ -20,9 +20,19 @@ from kernelweave.datasets import (
     make_twonorm,
 )
 from kernelweave.experiments.experiment import Settings
-from kernelweave.kernels import Kernel, Precomputed
+from kernelweave.kernels import RBF, Kernel, Linear, Polynomial, Precomputed
 
-__all__ = ["CRITERIA", "PART_NAMES", "FloatArray", "Sample", "accuracy", "draw", "fit_matrices", "unit_diagonal"]
+__all__ = [
+    "CRITERIA",
+    "PART_NAMES",
+    "FloatArray",
+    "Sample",
+    "accuracy",
+    "draw",
+    "fit_matrices",
+    "table_matrices",
+    "unit_diagonal",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -110,6 +120,25 @@ def unit_diagonal(kernel: Kernel, X: FloatArray) -> FloatArray:
     norms = np.sqrt(np.diag(K))
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return K * scale[:, None] * scale[None, :]
+
+
+def table_matrices(sample: Sample, sigma: float) -> dict[str, FloatArray]:
+    """The three kernels of Tables 1 to 3, over all samples.
+
+    Parameters
+    ----------
+    sample : Sample
+        The split.
+    sigma : float
+        Width of K2.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n, n)
+        K1 = (1 + x'z)^2, K2 = exp(-0.5 |x - z|^2 / sigma), K3 = x'z, with unit diagonals.
+    """
+    kernels = {"K1": Polynomial(degree=2), "K2": RBF(gamma=0.5 / sigma), "K3": Linear()}
+    return {name: unit_diagonal(kernel, sample.X) for name, kernel in kernels.items()}
 
 
 def fit_matrices(matrices: Mapping[str, FloatArray], sample: Sample, budget: float, **options: Any) -> MKLClassifier:

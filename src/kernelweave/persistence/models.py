@@ -206,8 +206,8 @@ def _n_samples(final: Any) -> int:
 
 
 def _classes(final: Any) -> list[Any]:
-    classes: list[Any] = final.classes_.tolist() if hasattr(final, "classes_") else []
-    return classes
+    # A regressor has none.
+    return list(final.classes_.tolist()) if hasattr(final, "classes_") else []
 
 
 def _column(name: str, dtype: str | None) -> dict[str, Any]:

@@ -309,25 +309,18 @@ class LogisticLoss(_LabelLoss):
         return low
 
     def proximal(self, point: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-        # In m = y h: m = q + c / (1 + exp(m)), between q and q + c; Newton, kept inside the bracket, which
-        # is halved where a step is not half as long as the one before: Newton alone can go to and fro.
+        # In m = y h: g(m) = m - q - c / (1 + exp(m)) = 0. g increases, convex below m = 0 and concave above,
+        # so Newton's method from zero goes to the root from one side, whatever q and c are.
         q, c = self.y * point, step * self.weight
-        low, high = q.copy(), q + c
-        m = q + c * expit(-q) / (1.0 + 0.25 * c)
-        before = high - low
+        m = np.zeros_like(q)
         for _ in range(_BISECTIONS):
             p = expit(-m)
             excess, slope = m - q - c * p, 1.0 + c * p * (1.0 - p)
-            np.copyto(low, m, where=excess < 0)
-            np.copyto(high, m, where=excess > 0)
-            change = -excess / slope
+            change = excess / slope
+            m = m - change
             # Below this the excess is rounding of its terms.
             rounding = 1e-15 * (np.abs(m) + np.abs(q) + c * p) / slope
             if (np.abs(change) <= rounding + 1e-14 * (1.0 + np.abs(m))).all():
-                m = m + change
                 break
-            poor = (m + change < low) | (m + change > high) | (np.abs(change) > 0.5 * before)
-            change = np.where(poor, 0.5 * (low + high) - m, change)
-            m, before = m + change, np.abs(change)
         p = expit(-m)
         return self.y * m, 1.0 / (1.0 + c * p * (1.0 - p))

@@ -56,9 +56,6 @@ class _Point:
     alpha: FloatArray
     value: float
 
-    def candidate(self, *, local_minimum: bool = False) -> Candidate:
-        return Candidate(self.m, self.alpha, extras={"local_minimum": local_minimum})
-
 
 class _Search:
     """The problem, and the two ways to a better point."""
@@ -182,7 +179,8 @@ def solve_alternating(
     gram : RampStack
         Samples on their ramps.
     start : Candidate, optional
-        Ramp weights to start from, and dual variables for the first SVM; equal weights when None.
+        Ramp weights to start from, and dual variables for the first SVM; equal weights when None. A dual
+        point of the relaxation in ``dual_alpha`` goes along with every candidate, for its lower bound.
     deadline : float, optional
         Value of ``time.perf_counter()`` after which no further SVM is solved.
 
@@ -193,12 +191,23 @@ def solve_alternating(
         it is a local minimum (``extras["local_minimum"]``).
     """
     search = _Search(problem, gram, deadline)
-    m, alpha = (None, None) if start is None else (start.weights, start.alpha)
-    m = np.ones(gram.n_kernels) if m is None else np.maximum(m, 0.0)
-    point = search.fit(search.simplexes.normalised(m), alpha)
-    yield point.candidate()
+    start = Candidate() if start is None else start
+    bound = problem.convex.certify(gram, Candidate(dual_alpha=start.dual_alpha)).dual
+    m = np.ones(gram.n_kernels) if start.weights is None else np.maximum(start.weights, 0.0)
+
+    def candidate(point: _Point, *, local_minimum: bool = False) -> Candidate:
+        return Candidate(
+            point.m,
+            point.alpha,
+            gap=(point.value - bound) / point.value,
+            dual_alpha=start.dual_alpha,
+            extras={"local_minimum": local_minimum},
+        )
+
+    point = search.fit(search.simplexes.normalised(m), start.alpha)
+    yield candidate(point)
     for phase in (search.alternations, search.smooth_steps):
         for better in phase(point):
             point = better
-            yield point.candidate()
-    yield point.candidate(local_minimum=not search.out_of_time)
+            yield candidate(point)
+    yield candidate(point, local_minimum=not search.out_of_time)
