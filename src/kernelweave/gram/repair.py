@@ -26,6 +26,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from kernelweave.gram.base import FloatArray
+from kernelweave.gram.checks import is_positive_semidefinite
 
 __all__ = ["REPAIRS", "Repair", "fit_repair"]
 
@@ -133,6 +134,8 @@ def fit_repair(matrix: npt.NDArray[np.floating], kind: str) -> Repair | None:
     symmetric = matrix.astype(np.float64)
     # Errors of computed eigenvalues, and of stored entries, are of this size.
     rounding = len(matrix) * precision * float(np.linalg.norm(symmetric))
+    if is_positive_semidefinite(symmetric, tolerance=rounding):
+        return None
     if kind == "shift":
         smallest = scipy.linalg.eigvalsh(symmetric, subset_by_index=[0, 0], overwrite_a=True, check_finite=False)
         return Repair(kind, smallest, np.zeros((len(matrix), 0))) if smallest[0] < -rounding else None
