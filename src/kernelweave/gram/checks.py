@@ -159,10 +159,12 @@ def psd_tolerance(matrix: npt.NDArray[np.floating], storage: npt.DTypeLike = np.
     return largest * (1e-8 if np.dtype(storage) == np.float64 else len(matrix) * float(np.finfo(np.float32).eps))
 
 
-def is_positive_semidefinite(matrix: FloatArray, storage: npt.DTypeLike = np.float64) -> bool:
-    """Whether a Cholesky factorisation succeeds after a shift by `psd_tolerance`."""
+def is_positive_semidefinite(
+    matrix: FloatArray, storage: npt.DTypeLike = np.float64, *, tolerance: float | None = None
+) -> bool:
+    """Whether a Cholesky factorisation succeeds after a shift by a tolerance, that of `psd_tolerance` when None."""
     shifted = matrix.astype(np.float64, copy=True)
-    shifted[np.diag_indices_from(shifted)] += psd_tolerance(matrix, storage)
+    shifted[np.diag_indices_from(shifted)] += psd_tolerance(matrix, storage) if tolerance is None else tolerance
     try:
         scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
