@@ -49,6 +49,8 @@ LISTINGS: tuple[Listing, ...] = (
     Listing("howard-gender", "howard_counts", "Howard and Jebara 2007: faces of men and women (a stand-in)"),
     Listing("howard-microarray", "howard_genes", "learned transforms against a logarithm, two microarray sets"),
     Listing("kowalski-indefinite", "kowalski_indefinite", "left open by Kowalski et al. 2009: norms, repairs + SVC"),
+    Listing("kowalski-titanic", "kowalski_titanic", "Kowalski et al. 2009, section 5: Titanic under six norms"),
+    Listing("kowalski-figure2", "kowalski_figure2", "Kowalski et al. 2009, Figure 2: relevance of kernels and samples"),
 )
 
 
