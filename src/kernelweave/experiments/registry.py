@@ -49,6 +49,8 @@ LISTINGS: tuple[Listing, ...] = (
     Listing("lanckriet-figure1", "lanckriet_reuters", "Lanckriet et al. 2004, Figure 1: Reuters, words and concepts"),
     Listing("lanckriet-figure2", "lanckriet_views", "Lanckriet et al. 2004, Figure 2: other public views in its place"),
     Listing("kowalski-indefinite", "kowalski_indefinite", "left open by Kowalski et al. 2009: norms, repairs + SVC"),
+    Listing("kowalski-titanic", "kowalski_titanic", "Kowalski et al. 2009, section 5: Titanic under six norms"),
+    Listing("kowalski-figure2", "kowalski_figure2", "Kowalski et al. 2009, Figure 2: relevance of kernels and samples"),
 )
 
 

@@ -1,5 +1,7 @@
 """Looking into kernels and fitted models."""
 
 from kernelweave.inspection.health import KernelHealth, KernelReport, kernel_health
+from kernelweave.inspection.path import PathDisplay
+from kernelweave.inspection.relevance import RelevanceDisplay, relevance_map
 
-__all__ = ["KernelHealth", "KernelReport", "kernel_health"]
+__all__ = ["KernelHealth", "KernelReport", "PathDisplay", "RelevanceDisplay", "kernel_health", "relevance_map"]
