@@ -10,6 +10,7 @@ from benchmarks.harness import print_rows
 
 SUITES = {
     "nonnegative": "Nonnegative weights",
+    "mixed_norm": "Mixed norms",
     "memory": "Memory",
     "startup": "Start-up",
 }
