@@ -15,6 +15,7 @@ from kernelweave.cli.main import main
 from kernelweave.cli.parser import build_parser
 
 PAGES = ["README.md", "docs/command-line.md", "docs/errors.md", "docs/mixed-norms.md"]
+EXAMPLES = ["docs/learning-kernels.md", "docs/indefinite-kernels.md", "docs/mixed-norms.md"]
 
 
 @pytest.fixture
@@ -26,11 +27,20 @@ def blocks(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/mixed-norms.md"])
-def test_the_python_example(page, name):
-    (example,) = blocks(page(name), "python")
-    test = doctest.DocTestParser().get_doctest(example, {}, name, name, 0)
+def test_the_python_example(page):
+    (example,) = blocks(page("README.md"), "python")
+    test = doctest.DocTestParser().get_doctest(example, {}, "README.md", "README.md", 0)
     assert len(test.examples) <= 15
+    report = []
+    doctest.DocTestRunner().run(test, out=report.append)
+    assert report == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_of_a_page(page, name):
+    example = "".join(blocks(page(name), "python"))
+    test = doctest.DocTestParser().get_doctest(example, {}, name, name, 0)
+    assert test.examples
     report = []
     doctest.DocTestRunner().run(test, out=report.append)
     assert report == []
@@ -81,7 +91,7 @@ def test_pictures_are_there_and_small(request):
             assert (root / name).parent.joinpath(path).stat().st_size < 60_000
 
 
-@pytest.mark.parametrize("name", [*PAGES, "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", [*PAGES, *EXAMPLES, "CONTRIBUTING.md"])
 def test_links_lead_somewhere(request, name):
     path = request.config.rootpath / name
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):

@@ -3,7 +3,16 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelweave import KernelAligner, MixedNormClassifier, MixedNormClassifierCV, MixedNormRegressor, MKLClassifier
+from kernelweave import (
+    KernelAligner,
+    MixedNormClassifier,
+    MixedNormClassifierCV,
+    MixedNormRegressor,
+    MKLClassifier,
+    MonotoneClassifier,
+    MonotoneRegressor,
+    MonotoneTransformer,
+)
 from kernelweave.kernels import RBF, Linear
 
 FIXED = [("rbf", RBF(gamma=0.5)), ("linear", Linear())]
@@ -15,9 +24,13 @@ EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": _WIDTHS,
     "check_sample_weight_equivalence_on_sparse_data": _WIDTHS,
 }
+# The end of a search among transforms, accepted at a relative decrease of 1e-5, does not either.
+_SEARCH = "a local search does not fix decisions to 1e-7"
 
 
 def expected_failures(estimator):
+    if getattr(estimator, "method", None) == "alternating":
+        return dict.fromkeys(EXPECTED, _SEARCH)
     return EXPECTED if estimator.tol > 1e-8 else {}
 
 
@@ -39,6 +52,11 @@ def expected_failures(estimator):
         MixedNormRegressor(FIXED, tol=1e-9, penalty="l2"),
         KernelAligner(),
         KernelAligner(FIXED, weights="psd", centered=False),
+        MonotoneClassifier(),
+        MonotoneClassifier(tol=1e-12),
+        MonotoneRegressor(tol=1e-12),
+        MonotoneTransformer(share="feature"),
+        MonotoneClassifier("alternating", n_knots=3, start="linear", tol=0.5),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kernelweave.experiments import Settings, lanckriet_controls, load_experiment
+from kernelweave.experiments import Settings, load_experiment
 
 
-@pytest.mark.parametrize("part", ["heart", "breast"])
+@pytest.mark.parametrize("part", ["heart", "breast", "preparation"])
 def test_one_split(part, real_data):
     experiment = load_experiment("lanckriet-controls")
     values = experiment.run(part, 0, Settings(real_data))
@@ -19,6 +19,11 @@ def test_one_split(part, real_data):
         # SM2 is SM2,C with C = 1, so its omega cannot be smaller.
         assert learned <= soft * (1 + 1e-5)
         assert soft == pytest.approx(25.8, rel=0.03)
+    elif part == "preparation":
+        column, scaled = (
+            (next(iter(tables)), "heart, K3, SM1 omega (20) / 2", c) for c in ("as it comes", "standardised")
+        )
+        assert values[column] > 1.05 * values[scaled]
     else:
         # Without a ridge that is given, omega is inversely proportional to the budget.
         budget = "Heart, SM2,C: does the budget include the ridge?"
@@ -26,12 +31,3 @@ def test_one_split(part, real_data):
             row = f"{name}, omega (20) / 2"
             assert values[budget, row, "c = 3n"] == pytest.approx(values[budget, row, "c = 4n"] * 4 / 3, rel=1e-5)
         assert all(values[key] >= 0 for key in values if key[1] == "omega above the optimum, %")
-
-
-def test_twonorm(monkeypatch):
-    monkeypatch.setattr(lanckriet_controls, "_TWONORM_SPLITS", 1)
-    experiment = load_experiment("lanckriet-twonorm")
-    values = experiment.run("twonorm", 0, Settings())
-    assert set(experiment.printed) <= set(values)
-    # K2 is the identity: 264 training samples in two nearly equal classes at three times the identity.
-    assert values["twonorm", "SM1 omega (20) / 2", "K2"] == pytest.approx(264 / 6, rel=0.02)

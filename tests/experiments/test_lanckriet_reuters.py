@@ -7,8 +7,22 @@ import pytest
 import scipy.sparse
 
 from kernelweave import MKLClassifier
+from kernelweave.experiments import Cell, load_experiment
 from kernelweave.experiments.lanckriet_reuters import centred_blocks
 from kernelweave.kernels import Linear
+
+
+def test_topics_are_counted():
+    experiment = load_experiment("lanckriet-figure1")
+    part = experiment.parts[0]
+    gains = {"earn": ((0.1, 0.3), (0.2, 0.2)), "acq": ((0.1, 0.1), (-0.2, -0.1)), "crude": ((0.3, 0.31), (0.2, 0.21))}
+    cells = [
+        Cell(f"accuracy gained by the combination, {part}", topic, column, values)
+        for topic, pair in gains.items()
+        for column, values in zip(("over words", "over concepts"), pair, strict=True)
+    ]
+    (note,) = experiment.conclude(cells)
+    assert note.startswith(f"{part}: ") and "2 of 3 topics (earn, crude)" in note and note.endswith("on 1.")
 
 
 @pytest.mark.parametrize("container", [np.asarray, scipy.sparse.csr_matrix])

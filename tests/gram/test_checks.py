@@ -32,10 +32,10 @@ def plain_faults(matrix, slack):
     return faults
 
 
-def first_fault(matrix, slack=1e-8):
+def first_fault(matrix, slack=1e-8, definite=True):
     view = matrix.view()
     view.flags.writeable = False
-    return checks._first_fault(view, np.sqrt(np.maximum(np.diagonal(matrix).astype(float), 0.0)), slack)
+    return checks._first_fault(view, np.sqrt(np.maximum(np.diagonal(matrix).astype(float), 0.0)), slack, definite)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -67,6 +67,7 @@ def test_every_kind_of_fault_comes_up():
     matrices[1][5, 4] += 1.0
     matrices[2][5, 4] = matrices[2][4, 5] = 99.0
     assert [first_fault(matrix)[0] for matrix in matrices] == [NOT_FINITE, ASYMMETRIC, NOT_DOMINATED]
+    assert [first_fault(matrix, definite=False)[0] for matrix in matrices] == [NOT_FINITE, ASYMMETRIC, FINE]
 
 
 def test_asymmetry_is_relative_to_the_two_samples():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier
+from kernelweave import KernelAligner, MKLClassifier
 from kernelweave.exceptions import NotSeparableError
-from kernelweave.kernels import EigenFamily, Precomputed
+from kernelweave.kernels import RBF, EigenFamily, Precomputed
 
 WEIGHTS = {"rank_one"}
 TOL = 1e-8
@@ -36,3 +36,19 @@ def test_through_the_classifier(cell, weights):
     model.fit(samples, cell.labels, X_unlabeled=unlabelled)
     cell.check_value(model.certificate_, TOL)
     assert (model.kernel_weights_ >= -1e-6 * model.trace_).all()
+
+
+@pytest.mark.parametrize("weights", ["nonnegative", "psd"])
+def test_alignment_has_the_closed_form(weights):
+    """[L04] (54): mu = q / |q| with q_i = (v_i'y)^2, as orthonormal eigenvectors make S the identity."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    K = RBF(gamma=0.5)(X)
+    v = np.linalg.eigh(K)[1][:30, ::-1][:, :6]
+    model = KernelAligner(
+        [("e", EigenFamily(Precomputed(K), 6))], weights=weights, centered=False, normalize=None, tol=1e-10
+    )
+    model.fit(np.arange(30), y[:30], X_unlabeled=np.arange(30, 40))
+    q = (v.T @ y[:30]) ** 2
+    np.testing.assert_allclose(model.kernel_weights_, q / np.linalg.norm(q), atol=1e-5)

@@ -21,12 +21,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelweave
-from kernelweave import MixedNormClassifier, MixedNormRegressor, MKLClassifier, kernels, load_model, save_model
+from kernelweave import (
+    MixedNormClassifier,
+    MixedNormRegressor,
+    MKLClassifier,
+    MonotoneClassifier,
+    kernels,
+    load_model,
+    save_model,
+)
 from kernelweave.exceptions import ModelFileError
 from kernelweave.kernels import RBF, Kernel, KernelFamily, Linear, Polynomial, Precomputed, WidthFamily
 from kernelweave.persistence import models, read_metadata
 
 NEEDS_ARGUMENTS = {
+    "EigenFamily": lambda kind: kind(RBF(gamma=0.5), 3),
     "GaussianProcessKernel": lambda kind: kind(RationalQuadratic()),
     "MetricKernel": lambda kind: kind("laplacian", {"gamma": 0.3}),
     "Product": lambda kind: kind(Linear(), RBF()),
@@ -34,8 +43,19 @@ NEEDS_ARGUMENTS = {
     "Sum": lambda kind: kind(Linear(), Polynomial()),
     "WidthFamily": lambda kind: kind(RBF(gamma="median"), (0.5, 2)),
 }
-# Not for numbers, not positive semidefinite, base classes, or made of code: tested on their own.
-NOT_HERE = {"ExponentialKernel", "FunctionKernel", "Kernel", "KernelFamily", "Precomputed", "Sigmoid"}
+# Not for numbers, not positive semidefinite, base classes, parts of a family, or made of code: tested on their own.
+NOT_HERE = {
+    "DistanceSubstitution",
+    "EigenComponent",
+    "ExponentialKernel",
+    "FunctionKernel",
+    "GaussianKullbackLeibler",
+    "Kernel",
+    "KernelFamily",
+    "KullbackLeibler",
+    "Precomputed",
+    "Sigmoid",
+}
 
 
 def numeric_kernels():
@@ -150,6 +170,17 @@ def test_pipelines_come_back(samples, tmp_path):
     check_same(model, round_trip(model, tmp_path / "m.skops"), frame[5:25])
 
 
+@pytest.mark.parametrize("settings", [{"share": "feature"}, {"method": "alternating", "start": "linear"}])
+def test_monotone_transforms_come_back_without_the_samples(settings, samples, tmp_path):
+    X, y = samples
+    model = MonotoneClassifier(n_knots=4, **settings).fit(scipy.sparse.csr_matrix(X), y)
+    loaded = round_trip(model, tmp_path / "m.skops")
+    check_same(model, loaded, X[3:17])
+    assert loaded.status_ is model.status_ and loaded.certificate_ == model.certificate_
+    np.testing.assert_array_equal(loaded.transform_curve(2), model.transform_curve(2))
+    assert read_metadata(tmp_path / "m.skops")["n_samples"] == 40
+
+
 def test_a_loaded_model_can_be_fitted_again(model, samples, tmp_path):
     X, y = samples
     loaded = round_trip(model, tmp_path / "m.skops").fit(X[::2], y[::2])
@@ -183,7 +214,7 @@ def test_what_cannot_be_saved_is_refused_and_leaves_no_file(samples, tmp_path):
     path = tmp_path / "m.skops"
     with pytest.raises(NotFittedError):
         save_model(MKLClassifier(), path)
-    with pytest.raises(ValueError, match=r"MKLClassifier, or a Pipeline that ends in one; got LogisticRegression"):
+    with pytest.raises(ValueError, match=r"MKLClassifier.*, or a Pipeline that ends in one; got LogisticRegression"):
         save_model(LogisticRegression().fit(X, y), path)
     with pytest.raises(ValueError, match="kernel 'k' is a function"):
         save_model(MKLClassifier([("k", lambda A, B: A @ B.T)]).fit(X, y), path)

@@ -14,6 +14,7 @@ from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.monotone import MonotoneProblem
 from kernelweave.solvers.alternating import _Search, solve_alternating
 from kernelweave.solvers.driver import Status, run
+from kernelweave.solvers.interior_point import solve_interior_point
 
 RNG = np.random.default_rng(0)
 N, D = 60, 4
@@ -104,3 +105,15 @@ def test_a_start_is_used_and_a_deadline_ends_the_search():
     assert task.certify(stack, again[0]).primal == pytest.approx(full.certificate.primal, rel=1e-6)
     late = list(solve_alternating(task, stack, start=Candidate(weights=np.ones(4)), deadline=time.perf_counter() - 1))
     assert len(late) == 2 and not late[-1].extras["local_minimum"]
+
+
+def test_a_bound_of_the_relaxation_goes_along_and_ends_the_search():
+    task, stack, _ = setting()
+    relaxed = run(solve_interior_point, task.convex, stack, tol=1e-9)
+    start = Candidate(dual_alpha=relaxed.candidate.alpha)
+    for point in solve_alternating(task, stack, start=start):
+        judged = task.certify(stack, point)
+        assert point.gap == pytest.approx(judged.relative_gap, abs=1e-6)
+        assert judged.dual == pytest.approx(relaxed.certificate.dual, rel=1e-6)
+    alone, ended = (run(solve_alternating, task, stack, tol=1.1 * point.gap, start=s) for s in (None, start))
+    assert ended.status is Status.OPTIMAL and ended.n_iter < alone.n_iter

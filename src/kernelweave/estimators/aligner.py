@@ -31,6 +31,7 @@ _CHOICES = {
     "normalize": ("cosine", "trace", None),
     "storage": ("auto", "dense", "factor"),
     "dtype": ("float64", "float32"),
+    "psd_repair": ("clip", "flip", "shift", None),
 }
 
 
@@ -67,6 +68,10 @@ class KernelAligner(TransformerMixin, KernelParameters):
         Storage type.
     check_psd : bool, default=False
         Check the spectrum of every kernel before the fit, whatever it costs.
+    psd_repair : {"clip", "flip", "shift"} or None, default=None
+        What to do about an indefinite kernel: set its negative eigenvalues over the samples known at fit to zero,
+        turn them positive, or add to its diagonal, before centring and normalising; new samples follow by the same
+        rule (`kernelweave.gram.repair`). None refuses it.
 
     Attributes
     ----------
@@ -129,6 +134,7 @@ class KernelAligner(TransformerMixin, KernelParameters):
         storage: str = "auto",
         dtype: str = "float64",
         check_psd: bool = False,
+        psd_repair: str | None = None,
     ) -> None:
         self.kernels = kernels
         self.weights = weights
@@ -139,6 +145,7 @@ class KernelAligner(TransformerMixin, KernelParameters):
         self.storage = storage
         self.dtype = dtype
         self.check_psd = check_psd
+        self.psd_repair = psd_repair
 
     def fit(self, X: Any, y: Any, X_unlabeled: Any = None) -> Self:
         """Learn the kernel weights.
@@ -198,6 +205,7 @@ class KernelAligner(TransformerMixin, KernelParameters):
             storage=self.storage,
             dtype=np.dtype(self.dtype),
             check_psd=self.check_psd,
+            psd_repair=self.psd_repair,
         )
 
     def _check_parameters(self, X_unlabeled: Any) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernelweave.estimators.limits import box_and_ridge, check_limits
 from kernelweave.estimators.psd_fit import psd_solvers, psd_weights
 from kernelweave.exceptions import NotSeparableError
 from kernelweave.gram.base import FloatArray, GramStack
@@ -63,12 +64,7 @@ class MarginSettings:
                 raise ValueError(f"trace must be 'mean', 'sum' or a positive number; got {self.trace!r}.")
         elif not (isinstance(self.trace, Real) and 0 < self.trace < np.inf):
             raise ValueError(f"trace must be 'mean', 'sum' or a positive number; got {self.trace!r}.")
-        if not (isinstance(self.tol, Real) and self.tol > 0):
-            raise ValueError(f"tol must be a positive number; got {self.tol!r}.")
-        if self.max_iter is not None and not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
-            raise ValueError(f"max_iter must be a whole number of at least 1 or None; got {self.max_iter!r}.")
-        if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit >= 0):
-            raise ValueError(f"time_limit must be a number of seconds (0 or more) or None; got {self.time_limit!r}.")
+        check_limits(self.tol, self.max_iter, self.time_limit)
         if self.weights not in _SOLVERS:
             raise ValueError(f"weights must be one of {tuple(_SOLVERS)}; got {self.weights!r}.")
         if self.solver not in _SOLVERS[self.weights]:
@@ -95,11 +91,9 @@ class MarginSettings:
         n_all : int
             Number of labelled and unlabelled samples.
         """
-        box, ridge = np.full(len(sample_weight), np.inf), np.zeros(len(sample_weight))
-        if self.margin == "l1":
-            box = float(self.C) * sample_weight
-        elif self.margin == "l2":
-            ridge = 1.0 / sample_weight if self.learns_ridge else 1.0 / (float(self.C) * sample_weight)
+        # A ridge that is learned enters as its profile 1 / s.
+        C = float(self.C) if isinstance(self.C, Real) else 1.0
+        box, ridge = box_and_ridge(self.margin, C, sample_weight)
         total = traces.sum() + (n_all if self.learns_ridge else 0)
         parts = len(traces) + self.learns_ridge
         budget = {"sum": total, "mean": total / parts}[self.trace] if isinstance(self.trace, str) else self.trace

@@ -212,7 +212,7 @@ class MixedNormClassifier(ClassifierMixin, MixedNormModel):
         self.classes_, codes, weight = encode_weighted_classes(
             type(self).__name__, y, n_samples(X), sample_weight, self.class_weight
         )
-        training = self._train(X, weight, points, settings)
+        training = self._train(X, weight, points, settings, codes)
         signs = one_against_rest(codes, len(self.classes_))
         return settings, training, self._losses(training, signs, weight, settings), len(codes)
 

@@ -119,7 +119,9 @@ class MixedNormModel(KernelParameters):
             entries.append(Entry("constant", Constant()))
         return entries
 
-    def _train(self, X: Any, weight: FloatArray, points: Any, settings: MixedNormSettings) -> Training:
+    def _train(
+        self, X: Any, weight: FloatArray, points: Any, settings: MixedNormSettings, classes: Any = None
+    ) -> Training:
         kept = np.flatnonzero(weight > 0).astype(np.intp)
         X_kept = X if len(kept) == len(weight) else take_rows(X, kept)
         scales = None
@@ -128,7 +130,7 @@ class MixedNormModel(KernelParameters):
         else:
             points = check_samples(self, points, numeric=self._numeric, reset=False)
         gram, prepared = build_expansion(
-            freeze_kernels(self._entries(), X_kept),
+            freeze_kernels(self._entries(), X_kept, None if classes is None else classes[kept]),
             X_kept,
             points,
             normalize=self.normalize,

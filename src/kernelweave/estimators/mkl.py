@@ -31,6 +31,7 @@ _CHOICES = {
     "multiclass": ("shared", "per_class"),
     "storage": ("auto", "dense", "factor"),
     "dtype": ("float64", "float32"),
+    "psd_repair": ("clip", "flip", "shift", None),
 }
 
 
@@ -88,6 +89,10 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         Not used by the present solvers, which are deterministic; part of the common signature.
     check_psd : bool, default=False
         Check the spectrum of every kernel before the fit, whatever it costs.
+    psd_repair : {"clip", "flip", "shift"} or None, default=None
+        What to do about an indefinite kernel: set its negative eigenvalues over the samples known at fit to zero,
+        turn them positive, or add to its diagonal, before centring and normalising; new samples follow by the same
+        rule (`kernelweave.gram.repair`). None refuses it.
 
     Attributes
     ----------
@@ -168,6 +173,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         verbose: Any = 0,
         random_state: Any = None,
         check_psd: bool = False,
+        psd_repair: str | None = None,
     ) -> None:
         self.kernels = kernels
         self.margin = margin
@@ -188,6 +194,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         self.verbose = verbose
         self.random_state = random_state
         self.check_psd = check_psd
+        self.psd_repair = psd_repair
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Learn kernel weights and the classifier.
@@ -248,6 +255,7 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
             storage=self.storage,
             dtype=np.dtype(self.dtype),
             check_psd=self.check_psd,
+            psd_repair=self.psd_repair,
         )
         fit = fit_classes(
             one_against_rest(codes[kept], len(self.classes_)),

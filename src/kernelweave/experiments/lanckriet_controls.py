@@ -8,9 +8,16 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kernelweave.experiments.experiment import Experiment, Key, Measurements, Settings
-from kernelweave.experiments.lanckriet_printed import criterion_values, weight_values
-from kernelweave.experiments.lanckriet_samples import CRITERIA, Sample, accuracy, draw, fit_matrices, unit_diagonal
-from kernelweave.experiments.lanckriet_tables import judge, rows
+from kernelweave.experiments.lanckriet_printed import criterion_values
+from kernelweave.experiments.lanckriet_samples import (
+    CRITERIA,
+    Sample,
+    accuracy,
+    draw,
+    fit_matrices,
+    table_matrices,
+    unit_diagonal,
+)
 from kernelweave.kernels import RBF, Linear, Polynomial
 
 __all__ = ["define"]
@@ -20,8 +27,9 @@ _TOL = 1e-6
 _WIDTHS = (0.1, 0.25, 0.5, 1.0)
 _GAPS = (1e-2, 1e-4, 1e-8)
 _PENALTIES = (0.01, 0.03, 0.1, 1.0, 10.0, 100.0)
-_TWONORM_SAMPLES, _TWONORM_SPLITS = 20, 10
 
+_PREPARATION = "Which data sets were standardised?"
+_PREPARED = ("heart", "sonar", "breast", "ionosphere")
 _SONAR = "Sonar: which width was it?"
 _HEART = "Heart, SM1, nonnegative weights: how exactly are they determined?"
 _BUDGET = "Heart, SM2,C: does the budget include the ridge?"
@@ -51,7 +59,7 @@ def _sonar(sample: Sample) -> Measurements:
 
 def _heart(sample: Sample) -> Measurements:
     values: dict[Key, float] = {}
-    matrices = _three(sample, 0.5)
+    matrices = table_matrices(sample, 0.5)
     for gap in _GAPS:
         model = fit_matrices(matrices, sample, 3, tol=gap, solver="interior_point", **CRITERIA["SM1"])
         for name, weight in zip(matrices, model.kernel_weights_, strict=True):
@@ -84,7 +92,7 @@ def _ionosphere(sample: Sample) -> Measurements:
 
 
 def _breast(sample: Sample) -> Measurements:
-    matrices = _three(sample, 0.5)
+    matrices = table_matrices(sample, 0.5)
     omegas = {
         criterion: fit_matrices(matrices, sample, budget, tol=_TOL, **CRITERIA[criterion]).objective_ / 2
         for criterion, budget in (("SM2", 3), ("SM2,C", 4))
@@ -93,9 +101,15 @@ def _breast(sample: Sample) -> Measurements:
     return {(_BREAST, row, "omega (20) / 2"): value for row, value in found.items()}
 
 
-def _three(sample: Sample, width: float) -> dict[str, np.ndarray]:
-    kernels = {"K1": Polynomial(degree=2), "K2": RBF(gamma=0.5 / width), "K3": Linear()}
-    return {name: unit_diagonal(kernel, sample.X) for name, kernel in kernels.items()}
+def _preparation(split: int, settings: Settings) -> Measurements:
+    values: dict[Key, float] = {}
+    for part in _PREPARED:
+        for column, standardise in (("as it comes", False), ("standardised", True)):
+            sample = draw(part, split, settings, standardise=standardise)
+            for name, K in table_matrices(sample, 0.5).items():
+                model = fit_matrices({name: K}, sample, 3, tol=1e-4, **CRITERIA["SM1"])
+                values[_PREPARATION, f"{part}, {name}, SM1 omega (20) / 2", column] = model.objective_ / 2
+    return values
 
 
 _PARTS: Mapping[str, Callable[[Sample], Measurements]] = {
@@ -107,29 +121,9 @@ _PARTS: Mapping[str, Callable[[Sample], Measurements]] = {
 
 
 def _run(part: str, split: int, settings: Settings) -> Measurements:
+    if part == "preparation":
+        return _preparation(split, settings)
     return _PARTS[part](draw(part, split, settings))
-
-
-def _run_twonorm(part: str, split: int, settings: Settings) -> Measurements:
-    """Means over splits of one generated sample; ``split`` counts the samples."""
-    sample = draw(part, split, settings)
-    random = np.random.default_rng([settings.seed, split])
-    found: dict[Key, list[float]] = {}
-    for _ in range(_TWONORM_SPLITS):
-        order = random.permutation(len(sample.y))
-        again = Sample(sample.X[order], sample.y[order], sample.n_train)
-        matrices = _three(again, 0.1)
-        fits = {name: judge({name: K}, again) for name, K in matrices.items()}
-        for column, criteria in {**fits, "nonnegative": judge(matrices, again)}.items():
-            for criterion, model in criteria.items():
-                for key, value in rows("twonorm", criterion, column, model, again).items():
-                    if not key[1].endswith("(20)"):
-                        found.setdefault(key, []).append(value)
-    values = {key: float(np.nanmean(v)) if np.isfinite(v).any() else math.nan for key, v in found.items()}
-    values["twonorm", "larger class, %", "sample"] = 100.0 * max(
-        float(np.mean(sample.y)), 1.0 - float(np.mean(sample.y))
-    )
-    return values
 
 
 def define(name: str) -> Experiment:
@@ -138,28 +132,13 @@ def define(name: str) -> Experiment:
     Parameters
     ----------
     name : str
-        "lanckriet-controls" or "lanckriet-twonorm".
+        "lanckriet-controls".
 
     Returns
     -------
     Experiment
     """
     source = "Lanckriet, Cristianini, Bartlett, El Ghaoui, Jordan, JMLR 5, 2004"
-    if name == "lanckriet-twonorm":
-        printed = criterion_values("twonorm", "twonorm") | weight_values("twonorm", "twonorm")
-        return Experiment(
-            name=name,
-            title="Lanckriet et al. 2004, Table 3: is the sample of the paper an ordinary one?",
-            source=f"{source}, Table 3",
-            protocol=_TWONORM_PROTOCOL,
-            run=_run_twonorm,
-            n_splits=_TWONORM_SAMPLES,
-            parts=("twonorm",),
-            printed={key: printed[key] for key in printed if _is_shown(key)}
-            | {("twonorm", "larger class, %", "sample"): "55.4"},
-            notes=(_IDENTITY,),
-            printed_splits=1,
-        )
     return Experiment(
         name=name,
         title="Lanckriet et al. 2004, Tables 1 and 2: controlled experiments",
@@ -167,14 +146,10 @@ def define(name: str) -> Experiment:
         protocol=_PROTOCOL,
         run=_run,
         n_splits=_SPLITS,
-        parts=tuple(_PARTS),
+        parts=(*_PARTS, "preparation"),
         printed=_printed(),
         printed_splits=_SPLITS,
     )
-
-
-def _is_shown(key: Key) -> bool:
-    return key[2] not in ("psd", "c/v RBF") and not key[1].endswith("(20)")
 
 
 def _printed() -> dict[Key, str]:
@@ -187,6 +162,12 @@ def _printed() -> dict[Key, str]:
         "psd, SM1 weight of K2": "3.52",
         "psd, SM1 weight of K3": "1.69",
     }
+    of_preparation = {
+        (part, key[2]): value
+        for part in _PREPARED
+        for key, value in criterion_values(part, part).items()
+        if key[1] == "SM1 omega (20) / 2" and key[2] in ("K1", "K2", "K3")
+    }
     of_heart = {"weight of K1": "0.01", "weight of K2": "2.60", "weight of K3": "0.39"}
     of_budget = {"K1": "19.643", "K3": "16.004", "nonnegative": "15.985"}
     ridges = {"omega (20) / 2": "17.623", "weight": "3.83", "TSA %": "92.1"}
@@ -197,6 +178,9 @@ def _printed() -> dict[Key, str]:
         for name, value in of_budget.items()
         for budget in (3, 4)
     }
+    for (part, name), value in of_preparation.items():
+        for column in ("as it comes", "standardised"):
+            printed[_PREPARATION, f"{part}, {name}, SM1 omega (20) / 2", column] = value
     for C in _PENALTIES:
         printed[_ACCURACY, "TSA %", f"C = {C:g}"] = "83.1"
         printed[_ACCURACY, "TSA %, were 93.1 meant", f"C = {C:g}"] = "93.1"
@@ -211,12 +195,3 @@ Data, splits, kernels and criteria as in Tables 1 and 2 (see their pages); in ea
 column to column, and the printed value stands beside every column. A column agrees where the ratios in the second list
 of tables are small.
 """
-_TWONORM_PROTOCOL = f"""
-{_TWONORM_SAMPLES} generated samples of 330, each with {_TWONORM_SPLITS} random splits; kernels and criteria as on the page
-of Table 3. What is counted as one split here is a sample: its value is the mean over its splits. The printed values are
-those of one sample, so a ratio says by how many standard deviations between samples it differs from the mean sample.
-"""
-_IDENTITY = (
-    "K2 is the identity up to small numbers, and so is the ridge of SM2,C: between them the weight of K2 and 1 / C are "
-    "not determined (the paper shares it equally, 2 and 2), and a mean of C says nothing."
-)

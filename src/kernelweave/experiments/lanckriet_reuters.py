@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +18,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from kernelweave import MKLClassifier
 from kernelweave.datasets import load_reuters
 from kernelweave.experiments.experiment import Experiment, Key, Measurements, Settings
+from kernelweave.experiments.lanckriet_plsa import concept_shares
+from kernelweave.experiments.result import Cell
 from kernelweave.kernels import Precomputed
 
 __all__ = ["define"]
@@ -27,19 +31,24 @@ _SIZE = 1000
 _CONCEPTS = 500
 _TOL = 1e-4
 _TOKENS = r"[a-zA-Z]+"
-# How words are weighed: the paper's kernel takes term frequencies, the usual one tf-idf.
-_WORDS = ("tf-idf", "term frequencies")
+_PLSA_STEPS = 30
+# How words are weighed (the paper's kernel takes term frequencies, the usual one tf-idf), and the latent model.
+_PARTS = {
+    "tf-idf": ("tf-idf", "LSA"),
+    "term frequencies": ("term frequencies", "LSA"),
+    "term frequencies and PLSA": ("term frequencies", "PLSA"),
+}
 _BUDGET = 2.0
+_BOTH = ("over words", "over concepts")
 # Fits by name: which of the kernels (words, concepts) each may use.
 _CHOICES = {"words": (True, False), "concepts": (False, True), "combination": (True, True)}
 
 
 @dataclass(frozen=True)
 class _Corpus:
-    """Features of all documents, and which documents are for what."""
+    """Texts, and which documents are for what."""
 
-    words: dict[str, Any]
-    concepts: FloatArray
+    texts: list[str]
     target: npt.NDArray[np.int64]
     topics: list[str]
     train: npt.NDArray[np.int64]
@@ -49,16 +58,33 @@ class _Corpus:
 @lru_cache(maxsize=1)
 def _corpus(data_home: Path | None) -> _Corpus:
     reuters = load_reuters(data_home=data_home)
-    training = [reuters.data[i] for i in reuters.train]
-    words = {}
-    for name in _WORDS:
-        vectoriser = TfidfVectorizer(stop_words="english", token_pattern=_TOKENS, use_idf=name == "tf-idf")
-        vectoriser.fit(training)
-        words[name] = vectoriser.transform(reuters.data)
+    return _Corpus(reuters.data, reuters.target, reuters.target_names.tolist(), reuters.train, reuters.test)
+
+
+@lru_cache(maxsize=3)
+def _words(weighing: str, data_home: Path | None) -> Any:
+    corpus = _corpus(data_home)
+    vectoriser = TfidfVectorizer(
+        stop_words="english",
+        token_pattern=_TOKENS,
+        use_idf=weighing == "tf-idf",
+        norm=None if weighing == "counts" else "l2",
+    )
+    return vectoriser.fit([corpus.texts[i] for i in corpus.train]).transform(corpus.texts)
+
+
+@lru_cache(maxsize=2)
+def _concepts(model: str, data_home: Path | None) -> FloatArray:
     # One model for all sets, as it needs no classes; a fixed seed, as it is not what varies.
-    model = TruncatedSVD(_CONCEPTS, random_state=0).fit(words["tf-idf"][reuters.train])
-    concepts = model.transform(words["tf-idf"])
-    return _Corpus(words, concepts, reuters.target, reuters.target_names.tolist(), reuters.train, reuters.test)
+    corpus = _corpus(data_home)
+    if model == "LSA":
+        words = _words("tf-idf", data_home)
+        return TruncatedSVD(_CONCEPTS, random_state=0).fit(words[corpus.train]).transform(words)
+    counts = _words("counts", data_home)
+    concepts = np.empty((len(corpus.texts), _CONCEPTS))
+    parts = concept_shares(counts[corpus.train], counts[corpus.test], _CONCEPTS, n_iter=_PLSA_STEPS, seed=0)
+    concepts[corpus.train], concepts[corpus.test] = parts
+    return concepts
 
 
 def centred_blocks(train: Any, test: Any) -> tuple[FloatArray, FloatArray]:
@@ -96,7 +122,8 @@ def _run(part: str, split: int, settings: Settings) -> Measurements:
     corpus = _corpus(settings.data_home)
     random = np.random.default_rng([settings.seed, split])
     chosen = random.choice(corpus.train, _SIZE, replace=False)
-    features = (corpus.words[part], corpus.concepts)
+    weighing, model = _PARTS[part]
+    features = (_words(weighing, settings.data_home), _concepts(model, settings.data_home))
     blocks = [centred_blocks(matrix[chosen], matrix[corpus.test]) for matrix in features]
     (words, new_words), (concepts, new_concepts) = blocks
     equal = (words + concepts) / 2, (new_words + new_concepts) / 2
@@ -148,7 +175,7 @@ def define(name: str) -> Experiment:
     Experiment
     """
     printed: dict[Key, float | str] = {}
-    for part in _WORDS:
+    for part in _PARTS:
         printed |= {(f"weights, {part}", "mean", "words"): "1.37", (f"weights, {part}", "mean", "concepts"): "0.63"}
     return Experiment(
         name=name,
@@ -157,11 +184,29 @@ def define(name: str) -> Experiment:
         protocol=_PROTOCOL,
         run=_run,
         n_splits=_SETS,
-        parts=_WORDS,
+        parts=tuple(_PARTS),
         printed=printed,
         printed_splits=_SETS,
         notes=_NOTES,
+        conclude=_count_topics,
     )
+
+
+def _count_topics(cells: Sequence[Cell]) -> Sequence[str]:
+    notes = []
+    for part in _PARTS:
+        gains: dict[str, list[Cell]] = {}
+        for cell in cells:
+            if cell.table == f"accuracy gained by the combination, {part}" and cell.column in _BOTH and cell.values:
+                gains.setdefault(cell.row, []).append(cell)
+        better = [topic for topic, pair in gains.items() if all((cell.mean or 0.0) > 0 for cell in pair)]
+        clear = [t for t in better if all((c.mean or 0.0) > 2 * (c.standard_error or math.inf) for c in gains[t])]
+        if gains:
+            notes.append(
+                f"{part}: the combination is more accurate than both kernels on {len(better)} of {len(gains)} topics "
+                f"({', '.join(better) or 'none'}), by more than two standard errors over both on {len(clear)}."
+            )
+    return notes
 
 
 _PROTOCOL = """
@@ -172,7 +217,8 @@ tokenisation of its own). Two kernels, linear in
 
 - words: tf-idf, or term frequencies as in the paper, each document scaled to length 1;
 - concepts: the 500 coordinates of a latent semantic analysis (`TruncatedSVD` of the tf-idf matrix of all 9603 training
-  documents); the paper has P(concept | document) from probabilistic latent semantic analysis.
+  documents); or, as in the paper, P(concept | document) of 500 concepts by probabilistic latent semantic analysis
+  (PLSA: expectation maximisation on the counts of the same documents, 30 steps from a random start).
 
 Both are centred on the 1000 documents and scaled to unit diagonal. 1-norm soft margin, C = 1, nonnegative
 weights that sum to 2 (`trace` = 2n), for a kernel alone as well. Relative duality gap 1e-4.
@@ -182,4 +228,7 @@ _NOTES = (
     "four topics of five, significantly on all but earn, within an axis from 92 to 99 %.",
     "The caption's c = 4000 does not fit 1000 documents with unit diagonals; the printed weights sum to 2, so "
     "the run had c = 2000.",
+    "The claim depends on the latent model: learned by PLSA, as in the paper, concepts alone are the weaker kernel on "
+    "four topics and the combination gains on both kernels on all five; latent semantic analysis gives a stronger "
+    "kernel, over which little is gained.",
 )

@@ -19,10 +19,9 @@ from kernelweave.experiments.lanckriet_samples import (
     accuracy,
     draw,
     fit_matrices,
-    unit_diagonal,
+    table_matrices,
 )
 from kernelweave.experiments.result import Cell
-from kernelweave.kernels import RBF, Linear, Polynomial
 
 __all__ = ["define", "judge", "rows"]
 
@@ -71,19 +70,15 @@ def run(part: str, split: int, settings: Settings) -> Measurements:
     dict
     """
     sample = draw(part, split, settings)
-    polynomial = unit_diagonal(Polynomial(degree=2), sample.X)
-    linear = unit_diagonal(Linear(), sample.X)
     values: dict[Key, float] = {}
     tuned = tuned_gaussian(sample, settings.seed * 1000 + split)
-    # K1 and K3 alone are the same under every reading.
-    alone = {name: judge({name: K}, sample) for name, K in (("K1", polynomial), ("K3", linear))}
+    alone: dict[str, Mapping[str, MKLClassifier | None]] = {}
     for reading in _READINGS[part]:
-        gaussian = unit_diagonal(RBF(gamma=0.5 / reading.sigma), sample.X)
-        matrices = {"K1": polynomial, "K2": gaussian, "K3": linear}
+        matrices = table_matrices(sample, reading.sigma)
+        # K1 and K3 alone are the same under every reading.
+        alone |= {name: judge({name: K}, sample) for name, K in matrices.items() if name == "K2" or name not in alone}
         found = {
-            "K1": alone["K1"],
-            "K2": judge({"K2": gaussian}, sample),
-            "K3": alone["K3"],
+            **alone,
             "psd": judge(matrices, sample, weights="psd"),
             "nonnegative": judge(matrices, sample),
         }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernelweave import __version__
 from kernelweave.experiments.result import Cell, Result
 
-__all__ = ["facts", "markdown", "text"]
+__all__ = ["facts", "json_text", "markdown", "text"]
 
 _HEAD = ("row", "column", "ours", "std. error", "printed", "difference", "its std. error", "ratio", "splits")
 _DASH = "-"
@@ -109,6 +110,23 @@ def facts(result: Result) -> dict[str, Any]:
             for cell in result.cells
         ],
     }
+
+
+def json_text(found: dict[str, Any]) -> str:
+    """JSON with one cell a line.
+
+    Parameters
+    ----------
+    found : dict
+        From `facts`.
+
+    Returns
+    -------
+    str
+    """
+    head = json.dumps({**found, "cells": []}, indent=1, ensure_ascii=False, allow_nan=False)
+    cells = ",\n".join(f"  {json.dumps(cell, ensure_ascii=False, allow_nan=False)}" for cell in found["cells"])
+    return head.removesuffix("[]\n}") + f"[\n{cells}\n ]\n}}\n"
 
 
 def _splits(result: Result) -> str:

@@ -12,11 +12,12 @@ import scipy.sparse
 
 from kernelweave.exceptions import InvalidKernelError
 from kernelweave.gram.base import FloatArray, GramStack, IntArray
-from kernelweave.gram.checks import check_kernel_matrix, check_positive_semidefinite
+from kernelweave.gram.checks import check_kernel_matrix, check_positive_semidefinite, refuse_asymmetric_kernel
 from kernelweave.gram.dense import DenseStack
 from kernelweave.gram.factor import FactorStack
 from kernelweave.gram.memory import check_memory
 from kernelweave.gram.preparation import Preparation, fit_preparation, preparation_from
+from kernelweave.gram.repair import REPAIRS, Repair, fit_repair
 from kernelweave.kernels.base import n_samples
 from kernelweave.kernels.evaluate import NamedKernel, features_of, has_features, iter_diagonals, iter_grams, lent_types
 
@@ -58,8 +59,8 @@ class PreparedKernels:
 
     @property
     def needs_all_columns(self) -> bool:
-        """Whether new samples must be compared with every training sample (centring), not just some."""
-        return any(preparation.shift is not None for preparation in self.preparations)
+        """Whether new samples must be compared with every training sample (centring, repair), not just some."""
+        return any(preparation.needs_all_columns for preparation in self.preparations)
 
     def new_blocks(
         self, X: Any, X_train: Any, columns: IntArray, kernels: IntArray
@@ -108,6 +109,7 @@ def build_stack(
     storage: str = "auto",
     dtype: npt.DTypeLike = np.float64,
     check_psd: bool = False,
+    psd_repair: str | None = None,
 ) -> tuple[GramStack, PreparedKernels]:
     """Evaluate, check and prepare kernels on the training samples.
 
@@ -127,6 +129,8 @@ def build_stack(
         float64 or float32 storage.
     check_psd : bool
         Check the spectrum of every kernel, whatever it costs.
+    psd_repair : {"clip", "flip", "shift"} or None
+        What to do about negative eigenvalues of kernels that are not proven to have none; None refuses them.
 
     Returns
     -------
@@ -143,11 +147,17 @@ def build_stack(
         When a dense stack would not fit.
     """
     named = list(named)
+    if psd_repair is not None and psd_repair not in REPAIRS:
+        raise ValueError(f"psd_repair must be one of {REPAIRS} or None; got {psd_repair!r}.")
+    for member in named:
+        refuse_asymmetric_kernel(member.kernel.symmetric, member.name)
     if storage == "factor" or (storage == "auto" and all(has_features(member) for member in named)):
         factors = _factors(named, X)
         if storage == "factor" or sum(z.shape[1] for z in factors) <= _LOW_RANK * n_samples(X):
             return _factor_stack(named, factors, normalize=normalize, center=center, dtype=dtype)
-    return _dense_stack(named, X, normalize=normalize, center=center, dtype=dtype, check_psd=check_psd)
+    return _dense_stack(
+        named, X, normalize=normalize, center=center, dtype=dtype, check_psd=check_psd, psd_repair=psd_repair
+    )
 
 
 def _factors(named: list[NamedKernel], X: Any) -> list[Any]:
@@ -188,10 +198,14 @@ def _dense_stack(
     center: bool,
     dtype: npt.DTypeLike,
     check_psd: bool,
+    psd_repair: str | None,
 ) -> tuple[DenseStack, PreparedKernels]:
     n, m = n_samples(X), len(named)
-    # A given matrix is borrowed, unless it must be stored in another type.
-    lent = [given is not None and (given == dtype or dtype != np.float32) for given in lent_types(named, X)]
+    # A given matrix is borrowed, unless it must be stored in another type, or may have to be repaired.
+    lent = [
+        given is not None and (given == dtype or dtype != np.float32) and (psd_repair is None or member.kernel.proven)
+        for given, member in zip(lent_types(named, X), named, strict=True)
+    ]
     check_memory(n, m - sum(lent), dtype)
     matrices: list[Any] = [None] * m
     scales: list[FloatArray | None] = [None] * m
@@ -199,19 +213,30 @@ def _dense_stack(
     preparations: list[Any] = [None] * m
     look = check_psd or m * n**3 / 3 <= _CHEAP_CHECK
     for i, matrix, owned in iter_grams(named, X, check_finite=False):
-        name = named[i].name
-        check_kernel_matrix(matrix, name)
-        if check_psd or _doubtful(named[i], look):
-            check_positive_semidefinite(matrix, name, matrix.dtype)
-        preparations[i] = fit_preparation(matrix, name, normalize=_normalisation(named[i], normalize), center=center)
+        repair = _examined(named[i], matrix, check_psd or _doubtful(named[i], look), psd_repair)
+        if repair is not None:
+            matrix, owned = repair.of_training(matrix), True
+        kind = _normalisation(named[i], normalize)
+        preparations[i] = fit_preparation(matrix, named[i].name, normalize=kind, center=center, repair=repair)
         if owned:
             matrices[i] = preparations[i].apply_in_place(matrix).astype(dtype, copy=False)
         else:
             # Somebody else's memory: borrowed as it is, with the preparation applied on the way.
             matrices[i] = matrix if matrix.dtype == dtype or dtype != np.float32 else matrix.astype(dtype)
             scales[i], shifts[i] = preparations[i].scale, preparations[i].shift
-    unverified = () if look else tuple(i for i, member in enumerate(named) if not member.kernel.proven)
+    unverified = () if look or psd_repair else tuple(i for i, member in enumerate(named) if not member.kernel.proven)
     return DenseStack(matrices, scales, shifts), PreparedKernels(named, preparations, unverified)
+
+
+def _examined(member: NamedKernel, matrix: Any, look: bool, psd_repair: str | None) -> Repair | None:
+    """Refuse a matrix that is no kernel matrix, or say how it is to be repaired."""
+    repaired = psd_repair is not None and not member.kernel.proven
+    check_kernel_matrix(matrix, member.name, definite=not repaired)
+    if psd_repair is not None and repaired:
+        return fit_repair(matrix, psd_repair)
+    if look:
+        check_positive_semidefinite(matrix, member.name, matrix.dtype)
+    return None
 
 
 def _normalisation(member: NamedKernel, normalize: str | None) -> str | None:

@@ -20,17 +20,20 @@ __all__ = [
     "check_positive_semidefinite",
     "is_positive_semidefinite",
     "psd_tolerance",
+    "refuse_asymmetric_kernel",
 ]
 
 _FINE, _NOT_FINITE, _ASYMMETRIC, _NOT_DOMINATED = 0, 1, 2, 3
 _WAYS_ON = (
-    "Check how it was computed, use a kernel that is positive semidefinite, or use MixedNormClassifier, "
-    "which takes any kernel."
+    "Check how it was computed, use a kernel that is positive semidefinite, let the estimator repair it "
+    "(psd_repair='clip', 'flip' or 'shift'), or use MixedNormClassifier, which takes any kernel."
 )
 
 
 @njit(cache=True)
-def _first_fault(matrix: npt.NDArray[np.floating], roots: FloatArray, slack: float) -> tuple[int, int, int]:
+def _first_fault(
+    matrix: npt.NDArray[np.floating], roots: FloatArray, slack: float, definite: bool
+) -> tuple[int, int, int]:
     """Kind and place of the first fault; entries may differ from their mirror by ``slack`` of the diagonal."""
     n, tile = matrix.shape[0], 32
     for r0 in range(0, n, tile):
@@ -45,7 +48,7 @@ def _first_fault(matrix: npt.NDArray[np.floating], roots: FloatArray, slack: flo
                     bound = roots[r] * roots[c]
                     if abs(a - b) > slack * max(bound, abs(a), abs(b)):
                         return _ASYMMETRIC, r, c
-                    if abs(a) > bound * (1.0 + slack) + slack * 1e-300:
+                    if definite and abs(a) > bound * (1.0 + slack) + slack * 1e-300:
                         return _NOT_DOMINATED, r, c
     return _FINE, 0, 0
 
@@ -69,11 +72,34 @@ def check_diagonal(diagonal: FloatArray, name: str) -> None:
         row = int(np.nanargmin(diagonal))
         raise InvalidKernelError(
             f"Kernel '{name}' has a negative diagonal entry ({diagonal[row]:.3g} at row {row}); "
-            "a positive semidefinite kernel cannot. Check the similarity."
+            f"a positive semidefinite kernel cannot. {_WAYS_ON}"
         )
 
 
-def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
+def refuse_asymmetric_kernel(symmetric: bool, name: str) -> None:
+    """Refuse a kernel that says itself that it is not symmetric.
+
+    Parameters
+    ----------
+    symmetric : bool
+        What it says.
+    name : str
+        Name of the kernel, for the message.
+
+    Raises
+    ------
+    InvalidKernelError
+        Naming the kernel and the ways on.
+    """
+    if not symmetric:
+        raise InvalidKernelError(
+            f"Kernel '{name}' is not symmetric by its nature, and the weights of margins and alignments need symmetric "
+            "ones. Use its symmetric form, where it has one (such as KullbackLeibler(symmetrize=True)), or "
+            "MixedNormClassifier, which takes any kernel."
+        )
+
+
+def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str, *, definite: bool = True) -> None:
     """Refuse a matrix that is not finite, symmetric, and dominated by its diagonal.
 
     Parameters
@@ -82,6 +108,8 @@ def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
         Kernel values, not changed.
     name : str
         Name of the kernel, for the message.
+    definite : bool, default=True
+        Whether it must be dominated by its diagonal, as a positive semidefinite one is.
 
     Raises
     ------
@@ -91,11 +119,15 @@ def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidKernelError(f"Kernel '{name}' must be a square matrix; got shape {matrix.shape}.")
     diagonal = np.array(np.diagonal(matrix), dtype=np.float64)
-    check_diagonal(diagonal, name)
+    if definite:
+        check_diagonal(diagonal, name)
+    else:
+        # The diagonal says nothing about the size of the other entries.
+        diagonal = np.full(len(matrix), max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0))))
     slack = 1e-8 if matrix.dtype == np.float64 else len(matrix) * float(np.finfo(np.float32).eps)
     view = matrix.view()
     view.flags.writeable = False
-    kind, row, col = _first_fault(view, np.sqrt(np.maximum(diagonal, 0.0)), slack)
+    kind, row, col = _first_fault(view, np.sqrt(np.maximum(diagonal, 0.0)), slack, definite)
     if kind == _NOT_FINITE:
         raise InvalidKernelError(
             f"Kernel '{name}' has the value {matrix[row, col]} at row {row}, column {col}; every entry must be finite."
@@ -103,7 +135,8 @@ def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str) -> None:
     if kind == _ASYMMETRIC:
         raise InvalidKernelError(
             f"Kernel '{name}' is not symmetric: {matrix[row, col]:.6g} at ({row}, {col}) but {matrix[col, row]:.6g} "
-            f"at ({col}, {row}){_smallest(0.5 * (matrix + matrix.T))}. {_WAYS_ON}"
+            f"at ({col}, {row}){_smallest(0.5 * (matrix + matrix.T))}. Check how it was computed, take the mean of it "
+            "and its transpose, (K + K.T) / 2, or use MixedNormClassifier, which takes any kernel."
         )
     if kind == _NOT_DOMINATED:
         raise InvalidKernelError(
@@ -126,10 +159,12 @@ def psd_tolerance(matrix: npt.NDArray[np.floating], storage: npt.DTypeLike = np.
     return largest * (1e-8 if np.dtype(storage) == np.float64 else len(matrix) * float(np.finfo(np.float32).eps))
 
 
-def is_positive_semidefinite(matrix: FloatArray, storage: npt.DTypeLike = np.float64) -> bool:
-    """Whether a Cholesky factorisation succeeds after a shift by `psd_tolerance`."""
+def is_positive_semidefinite(
+    matrix: FloatArray, storage: npt.DTypeLike = np.float64, *, tolerance: float | None = None
+) -> bool:
+    """Whether a Cholesky factorisation succeeds after a shift by a tolerance, that of `psd_tolerance` when None."""
     shifted = matrix.astype(np.float64, copy=True)
-    shifted[np.diag_indices_from(shifted)] += psd_tolerance(matrix, storage)
+    shifted[np.diag_indices_from(shifted)] += psd_tolerance(matrix, storage) if tolerance is None else tolerance
     try:
         scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:

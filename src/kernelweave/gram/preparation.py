@@ -1,14 +1,14 @@
 """Centring and normalisation of one kernel, fitted on training samples and applied to new ones.
 
-Order: the kernel, then centring (subtract the training means in feature space), then
-normalisation ("cosine": unit diagonal; "trace": trace n). With u = m - g/2, m the row
+Order: the kernel, then the repair of its spectrum where one is asked for, then centring (subtract the training
+means in feature space), then normalisation ("cosine": unit diagonal; "trace": trace n). With u = m - g/2, m the row
 means over the training samples and g their mean, the centred kernel is K - u 1' - 1 u'.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from kernelweave.exceptions import InvalidKernelError
 from kernelweave.gram.base import FloatArray
 from kernelweave.gram.checks import check_diagonal
+from kernelweave.gram.repair import Repair
 
 __all__ = ["Preparation", "fit_preparation", "inverse_roots", "preparation_from"]
 
@@ -38,6 +39,8 @@ class Preparation:
         Factor of each training sample, applied on both sides; None when all are one.
     trace : float
         Trace of the prepared matrix over all training samples.
+    repair : Repair or None
+        Repair of the spectrum, before all else; None where nothing is to be done.
     """
 
     name: str
@@ -46,6 +49,12 @@ class Preparation:
     grand_mean: float
     scale: FloatArray | None
     trace: float
+    repair: Repair | None = None
+
+    @property
+    def needs_all_columns(self) -> bool:
+        """Whether new samples must be compared with every training sample, not just some."""
+        return self.shift is not None or (self.repair is not None and self.repair.needs_all_columns)
 
     @property
     def needs_diagonal(self) -> bool:
@@ -53,7 +62,7 @@ class Preparation:
         return self.shift is not None or (self.normalize == "cosine" and self.scale is not None)
 
     def apply_in_place(self, matrix: FloatArray) -> FloatArray:
-        """Prepare the training matrix (n, n), overwriting it."""
+        """Prepare the training matrix (n, n), repaired already, overwriting it."""
         if self.shift is not None:
             matrix -= self.shift[:, None]
             matrix -= self.shift
@@ -68,12 +77,14 @@ class Preparation:
         Parameters
         ----------
         block : ndarray of shape (n_new, len(columns))
-            Kernel values against the training samples in ``columns``; with centring, against all.
+            Kernel values against the training samples in ``columns``: all of them where `needs_all_columns`.
         diagonal : ndarray of shape (n_new,)
             ``k(x, x)`` of the new samples; not read unless `needs_diagonal`.
         columns : ndarray of intp
             Which training samples the columns are.
         """
+        if self.repair is not None:
+            block, diagonal = self.repair.apply_to_new(block, diagonal)
         if self.shift is not None:
             means = block.mean(axis=1)
             block -= (means - 0.5 * self.grand_mean)[:, None]
@@ -88,19 +99,23 @@ class Preparation:
         return block
 
 
-def fit_preparation(matrix: npt.NDArray[np.floating], name: str, *, normalize: str | None, center: bool) -> Preparation:
+def fit_preparation(
+    matrix: npt.NDArray[np.floating], name: str, *, normalize: str | None, center: bool, repair: Repair | None = None
+) -> Preparation:
     """Learn the preparation of a kernel from its training matrix, which is not changed.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
-        Symmetric kernel values.
+        Symmetric kernel values, repaired already.
     name : str
         Name of the kernel, for messages.
     normalize : {"cosine", "trace"} or None
         "cosine" for a unit diagonal, "trace" for trace n.
     center : bool
         Centre in feature space.
+    repair : Repair or None, default=None
+        The repair that was applied.
 
     Returns
     -------
@@ -113,7 +128,7 @@ def fit_preparation(matrix: npt.NDArray[np.floating], name: str, *, normalize: s
     """
     diagonal = np.array(np.diagonal(matrix), dtype=np.float64)
     means = matrix.mean(axis=1, dtype=np.float64) if center else None
-    return preparation_from(diagonal, means, name, normalize=normalize)
+    return replace(preparation_from(diagonal, means, name, normalize=normalize), repair=repair)
 
 
 def preparation_from(

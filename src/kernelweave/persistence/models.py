@@ -38,14 +38,14 @@ _MEMBER = "kernelweave.json"
 def save_model(model: Any, path: str | os.PathLike[str], *, facts: Mapping[str, Any] | None = None) -> None:
     """Write a fitted model to a file that holds data, never code.
 
-    The file contains the training samples (in the columns that the kernels read), because
-    a kernel method compares new samples with them. It is written in one step: an interrupted
-    call leaves what was there before.
+    The file of a kernel method contains the training samples (in the columns that the kernels read),
+    because it compares new samples with them; that of a monotone transform does not. It is written in
+    one step: an interrupted call leaves what was there before.
 
     Parameters
     ----------
     model : estimator
-        A fitted `MKLClassifier`, or a fitted scikit-learn ``Pipeline`` that ends in one.
+        A fitted estimator of ours, or a fitted scikit-learn ``Pipeline`` that ends in one.
     path : str or path-like
         Where to; by convention with the suffix ``.skops``.
     facts : mapping, optional
@@ -201,12 +201,13 @@ def _n_samples(final: Any) -> int:
     """Number of labelled training samples, of which a sparse model keeps only some."""
     if hasattr(final, "n_samples_fit_"):
         return int(final.n_samples_fit_)
-    return int(final._expansion.coefficients.shape[1])
+    # Training samples of weight zero have a place in dual_coef_ only.
+    return int((final.dual_coef_ if hasattr(final, "dual_coef_") else final._expansion.coefficients).shape[1])
 
 
 def _classes(final: Any) -> list[Any]:
-    classes: list[Any] = final.classes_.tolist() if hasattr(final, "classes_") else []
-    return classes
+    # A regressor has none.
+    return list(final.classes_.tolist()) if hasattr(final, "classes_") else []
 
 
 def _column(name: str, dtype: str | None) -> dict[str, Any]:

@@ -17,10 +17,16 @@ from kernelweave.estimators.mixed_norm import MixedNormClassifier
 from kernelweave.estimators.mixed_norm_cv import MixedNormClassifierCV
 from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
+from kernelweave.estimators.monotone import MonotoneClassifier
+from kernelweave.estimators.monotone_regression import MonotoneRegressor
+from kernelweave.estimators.monotone_transformer import MonotoneTransformer
+from kernelweave.estimators.ramp_model import RampModel
 from kernelweave.estimators.sparse_expansion import SparseExpansion
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
+from kernelweave.gram.repair import Repair
 from kernelweave.kernels import Columns, FunctionKernel, Kernel, KernelFamily, NamedKernel, resolve_entries
+from kernelweave.kernels.ramps import Ramps
 from kernelweave.persistence.storable import StoredFrame, StoredStatus
 from kernelweave.problems.base import Certificate
 
@@ -32,6 +38,9 @@ ESTIMATORS: tuple[type, ...] = (
     MixedNormClassifierCV,
     MixedNormRegressor,
     MKLClassifier,
+    MonotoneClassifier,
+    MonotoneRegressor,
+    MonotoneTransformer,
 )
 # What fitted estimators are made of, beside arrays and kernels.
 _PARTS = (
@@ -41,6 +50,9 @@ _PARTS = (
     NamedKernel,
     Preparation,
     PreparedKernels,
+    RampModel,
+    Ramps,
+    Repair,
     SparseExpansion,
     StoredFrame,
     StoredStatus,
@@ -90,7 +102,7 @@ def refuse_unstorable(estimator: Any) -> None:
         chosen by a function.
     """
     trusted = set(trusted_names())
-    for entry in resolve_entries(estimator.kernels):
+    for entry in resolve_entries(estimator.kernels) if hasattr(estimator, "kernels") else ():
         for part in _parts(entry.kernel):
             if isinstance(part, FunctionKernel) or (callable(part) and not isinstance(part, _KERNELS)):
                 raise ValueError(

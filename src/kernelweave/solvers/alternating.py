@@ -37,10 +37,11 @@ from kernelweave.solvers.simplex import Simplexes
 
 __all__ = ["solve_alternating"]
 
-_DECREASE = 1e-5  # relative decrease of F below which a phase is over
+# Relative decrease of F below which a phase is over. Alternation slows down long before it ends.
+_ALTERNATING_DECREASE, _DECREASE = 1e-3, 1e-5
 _MAX_ALTERNATIONS, _MAX_STEPS = 50, 60
 _LARGEST_PROGRAM = 3_000_000  # entries of g up to which the linear program is solved
-_MANY_FEATURES = 1500  # from which the SVM is left to coordinate descent
+_MANY = 1500  # features and samples from which the SVM is left to coordinate descent
 _ACCURACY, _ROUGH_ACCURACY = 1e-8, 1e-6  # of the SVM, by interior point and by coordinate descent
 _SMALL = 1e-3  # of a uniform weight: the curvature of smaller ones is that of this
 _SUFFICIENT = 0.1  # share of the linear prediction that a smooth step must achieve
@@ -55,9 +56,6 @@ class _Point:
     alpha: FloatArray
     value: float
 
-    def candidate(self, *, local_minimum: bool = False) -> Candidate:
-        return Candidate(self.m, self.alpha, extras={"local_minimum": local_minimum})
-
 
 class _Search:
     """The problem, and the two ways to a better point."""
@@ -65,9 +63,9 @@ class _Search:
     def __init__(self, problem: MonotoneProblem, gram: Any, deadline: float | None) -> None:
         self.problem, self.gram, self.deadline = problem, gram, deadline
         self.simplexes = Simplexes(problem.convex.group_of)
-        few = gram.n_features <= min(_MANY_FEATURES, gram.shape[0])
-        self.directed = few and bool(gram.feature_directions.any())
-        self.by_descent = not few
+        few_features, any_sign = gram.n_features <= _MANY, not gram.feature_directions.any()
+        self.directed = few_features and not any_sign
+        self.by_descent = not few_features and not (any_sign and gram.shape[0] <= _MANY)
 
     def fit(self, m: FloatArray, alpha: FloatArray | None) -> _Point:
         """The SVM on the transform of m."""
@@ -106,7 +104,7 @@ class _Search:
             if m is None or self.out_of_time:
                 return
             trial = self.fit(m, point.alpha)
-            if not trial.value < (1.0 - _DECREASE) * point.value:
+            if not trial.value < (1.0 - _ALTERNATING_DECREASE) * point.value:
                 return
             point = trial
             yield point
@@ -181,7 +179,8 @@ def solve_alternating(
     gram : RampStack
         Samples on their ramps.
     start : Candidate, optional
-        Ramp weights to start from, and dual variables for the first SVM; equal weights when None.
+        Ramp weights to start from, and dual variables for the first SVM; equal weights when None. A dual
+        point of the relaxation in ``dual_alpha`` goes along with every candidate, for its lower bound.
     deadline : float, optional
         Value of ``time.perf_counter()`` after which no further SVM is solved.
 
@@ -192,12 +191,23 @@ def solve_alternating(
         it is a local minimum (``extras["local_minimum"]``).
     """
     search = _Search(problem, gram, deadline)
-    m, alpha = (None, None) if start is None else (start.weights, start.alpha)
-    m = np.ones(gram.n_kernels) if m is None else np.maximum(m, 0.0)
-    point = search.fit(search.simplexes.normalised(m), alpha)
-    yield point.candidate()
+    start = Candidate() if start is None else start
+    bound = problem.convex.certify(gram, Candidate(dual_alpha=start.dual_alpha)).dual
+    m = np.ones(gram.n_kernels) if start.weights is None else np.maximum(start.weights, 0.0)
+
+    def candidate(point: _Point, *, local_minimum: bool = False) -> Candidate:
+        return Candidate(
+            point.m,
+            point.alpha,
+            gap=(point.value - bound) / point.value,
+            dual_alpha=start.dual_alpha,
+            extras={"local_minimum": local_minimum},
+        )
+
+    point = search.fit(search.simplexes.normalised(m), start.alpha)
+    yield candidate(point)
     for phase in (search.alternations, search.smooth_steps):
         for better in phase(point):
             point = better
-            yield point.candidate()
-    yield point.candidate(local_minimum=not search.out_of_time)
+            yield candidate(point)
+    yield candidate(point, local_minimum=not search.out_of_time)

@@ -27,6 +27,7 @@ __all__ = ["solve_directed"]
 
 _MAX_STEPS = 200
 _TO_BOUNDARY = 0.995
+_FLOOR = 1e-20  # complementarity, relative to the objective, below which a step is rounding only
 _CENTRED = 10.0  # first multipliers of alpha
 
 
@@ -207,9 +208,12 @@ def solve_directed(
     for _ in range(_MAX_STEPS):
         iteration = _Iteration(task, point)
         yield iteration.candidate()
+        if not iteration.complementarity(point) > _FLOOR * float((iteration.sums**2).sum()):
+            # Floating point allows no further progress.
+            return
         try:
             point = iteration.advance()
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, ZeroDivisionError):
             return
         if not np.isfinite(point.v).all() or not np.isfinite(point.alpha).all():
             return
