@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from kernelweave.cli.demo import VIEWS, demo_model
 from kernelweave.exceptions import import_extra
+from kernelweave.experiments import Settings
+from kernelweave.experiments.kowalski_figure2 import relevance_maps
+from kernelweave.experiments.kowalski_samples import KERNELS, realisation
+from kernelweave.inspection import RelevanceDisplay
 
 IMAGES = Path(__file__).parent / "images"
 COLOURS = {"mean": "#4477aa", "error": "#ccbb44", "worst": "#aa3377"}
@@ -28,13 +34,30 @@ def demo_weights(folder: Path = IMAGES) -> Path:
     totals = {view: sum(s for n, s in zip(names, shares, strict=True) if n.startswith(view)) for view in VIEWS}
     axes.set_title(", ".join(f"{view} {total:.0f} %" for view, total in totals.items()), fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
-    path = folder / "demo-weights.png"
-    folder.mkdir(exist_ok=True)
+    return _save(figure, folder / "demo-weights.png")
+
+
+def titanic_relevance(folder: Path = IMAGES) -> Path:
+    """Figure 2 of Kowalski et al. 2009: a map for each norm, samples by class and features."""
+    plt = import_extra("matplotlib.pyplot", "plot", "Drawing")
+    data = realisation(0, Settings())
+    order = np.lexsort((*data.X.T, data.y))
+    figure, grid = plt.subplots(6, figsize=(7.2, 6.4), sharex=True, layout="constrained")
+    for axes, (norm, relevance) in zip(grid, relevance_maps(Settings()).items(), strict=True):
+        RelevanceDisplay(relevance[:, order], list(KERNELS)).plot(ax=axes, colorbar=axes is grid[0])
+        axes.set_title(norm, fontsize=9, loc="left")
+        axes.axvline(np.count_nonzero(data.y == 0) - 0.5, color="#4477aa", linewidth=0.8)
+        axes.label_outer()
+    return _save(figure, folder / "titanic-relevance.png")
+
+
+def _save(figure: Any, path: Path) -> Path:
+    path.parent.mkdir(exist_ok=True)
     # Without the version of the library inside, the same fit gives the same file.
     figure.savefig(path, dpi=110, metadata={"Software": None})
-    plt.close(figure)
     return path
 
 
 if __name__ == "__main__":
     demo_weights()
+    titanic_relevance()

@@ -13,6 +13,9 @@ __version__ = "0.1.0"
 _WHERE = {
     "KernelAligner": "kernelweave.estimators.aligner",
     "MKLClassifier": "kernelweave.estimators.mkl",
+    "MixedNormClassifier": "kernelweave.estimators.mixed_norm",
+    "MixedNormClassifierCV": "kernelweave.estimators.mixed_norm_cv",
+    "MixedNormRegressor": "kernelweave.estimators.mixed_norm_regression",
     "MonotoneClassifier": "kernelweave.estimators.monotone",
     "MonotoneRegressor": "kernelweave.estimators.monotone_regression",
     "MonotoneTransformer": "kernelweave.estimators.monotone_transformer",
@@ -20,6 +23,7 @@ _WHERE = {
     "centered_alignment": "kernelweave.estimators.alignment",
     "complete_kernel": "kernelweave.estimators.completion",
     "load_model": "kernelweave.persistence.models",
+    "mixed_norm_path": "kernelweave.estimators.mixed_norm_path",
     "optimal_kernel": "kernelweave.estimators.optimal_kernel",
     "save_model": "kernelweave.persistence.models",
 }
@@ -27,6 +31,9 @@ _WHERE = {
 __all__ = [
     "KernelAligner",
     "MKLClassifier",
+    "MixedNormClassifier",
+    "MixedNormClassifierCV",
+    "MixedNormRegressor",
     "MonotoneClassifier",
     "MonotoneRegressor",
     "MonotoneTransformer",
@@ -35,6 +42,7 @@ __all__ = [
     "centered_alignment",
     "complete_kernel",
     "load_model",
+    "mixed_norm_path",
     "optimal_kernel",
     "save_model",
 ]

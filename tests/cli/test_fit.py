@@ -108,7 +108,7 @@ def test_options_reach_the_classifier(fit, tmp_path):
     data = fit("--margin", "l2", "--C", "auto", "--trace", "sum", "--dtype", "float32", "--json").data
     assert data["settings"] | {"C": None, "trace": None} == {
         "margin": "l2", "C": None, "C_learned": True, "weights": "nonnegative", "trace": None,
-        "normalize": "cosine", "center": False, "tol": 1e-3,
+        "normalize": "cosine", "center": False, "psd_repair": None, "tol": 1e-3,
     }  # fmt: skip
     assert data["settings"]["trace"] == pytest.approx(8 * 60)
     assert load_model(tmp_path / "m.skops").steps[-1][1].dtype == "float32"
@@ -208,3 +208,31 @@ def test_the_same_seed_gives_the_same_numbers(fit):
     first, second, other = (fit("--json", "--seed", seed).data for seed in (1, 1, 2))
     assert first["held_out"] == second["held_out"] and first["kernels"] == second["kernels"]
     assert other["kernels"] == first["kernels"]
+
+
+INDEFINITE = """
+[[kernel]]
+name = "tanh"
+type = "Sigmoid"
+gamma = 0.7
+coef0 = -0.5
+
+[[kernel]]
+name = "who"
+type = "ValueDifference"
+columns = ["name", "group"]
+"""
+
+
+def test_indefinite_kernels_and_those_that_learn_from_labels(run, refused, frame, tmp_path):
+    (tmp_path / "k.toml").write_text(INDEFINITE, encoding="utf-8")
+    groups = np.where(frame["state"] == "ill", "a", "b")
+    frame.assign(group=groups).to_csv(tmp_path / "data.csv", index=False)
+    arguments = ["fit", tmp_path / "data.csv", "--target", "state", "--model", tmp_path / "m.skops"]
+    arguments += ["--kernels", tmp_path / "k.toml"]
+    assert "psd_repair='clip'" in refused(*arguments)
+    outcome = run(*arguments, "--psd-repair", "flip", "--json")
+    assert outcome.status == 0
+    assert outcome.data["settings"]["psd_repair"] == "flip"
+    assert outcome.data["held_out"]["correct"]["kernelweave"] == 15
+    assert load_model(tmp_path / "m.skops")[-1].psd_repair == "flip"

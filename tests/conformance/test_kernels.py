@@ -9,6 +9,7 @@ from kernelweave.kernels import (
     RBF,
     Alignment,
     ChiSquared,
+    Constant,
     Cosine,
     DynamicTimeWarping,
     EditDistance,
@@ -54,6 +55,7 @@ class SharedLetters(Kernel):
 
 ON_VECTORS = [
     Linear(),
+    Constant(),
     Cosine(),
     Polynomial(),
     Polynomial(degree=3, gamma="scale", coef0=0.5),

@@ -3,12 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelweave.datasets import load_mfeat, load_prokaryotic, load_tcga_breast, load_three_sources
+from kernelweave.datasets import (
+    load_mfeat,
+    load_prokaryotic,
+    load_protein_fold,
+    load_tcga_breast,
+    load_three_sources,
+)
 from kernelweave.datasets.views import join_views
 from kernelweave.exceptions import DatasetDamagedError, DatasetUnavailableError
 
 # OpenML's number and the number of features of each view.
 MFEAT = {"fou": (14, 76), "fac": (12, 216), "kar": (16, 64), "pix": (20, 240), "zer": (22, 47), "mor": (18, 6)}
+FOLD_SIZES = [19, 16, 32, 15, 18, 15, 74, 21, 29, 13, 16, 32, 12, 13, 16, 77]
+FOLD_SIZES += [23, 24, 40, 22, 17, 22, 18, 15, 15, 40, 40]
 DIGITS = np.repeat(np.arange(10), 200)
 
 
@@ -126,6 +134,20 @@ def test_three_views_from_the_folder(put, load, file, keys, widths, counts):
         load()
 
 
+def test_protein_fold_from_the_folder(put):
+    views = np.stack(block(694, *(27,) * 12))
+    target = np.repeat(np.arange(27), FOLD_SIZES)
+    put("protein_fold_12views_pca27.npz", {"V": views, "y": target + 1})
+    bunch = load_protein_fold()
+    assert bunch.view_names[::11] == ["view1", "view12"]
+    for view, expected in zip(bunch.views, views, strict=True):
+        np.testing.assert_array_equal(view, expected)
+    np.testing.assert_array_equal(bunch.target, target)
+    put("protein_fold_12views_pca27.npz", {"V": views[:11], "y": target + 1})
+    with pytest.raises(DatasetDamagedError, match="not the data set 'protein_fold'"):
+        load_protein_fold()
+
+
 @pytest.mark.parametrize(
     ("load", "shape", "counts"),
     [
@@ -133,6 +155,7 @@ def test_three_views_from_the_folder(put, load, file, keys, widths, counts):
         (load_tcga_breast, (150, 526), [45, 30, 75]),
         (load_prokaryotic, (551, 834), [313, 91, 35, 112]),
         (load_three_sources, (169, 10259), [56, 21, 11, 18, 51, 12]),
+        (load_protein_fold, (694, 324), FOLD_SIZES),
     ],
 )
 def test_real_counts(load, shape, counts, real_data):
@@ -142,7 +165,7 @@ def test_real_counts(load, shape, counts, real_data):
     assert np.bincount(bunch.target).tolist() == counts
 
 
-@pytest.mark.parametrize("load", [load_tcga_breast, load_prokaryotic, load_three_sources])
+@pytest.mark.parametrize("load", [load_tcga_breast, load_prokaryotic, load_three_sources, load_protein_fold])
 def test_missing_file_says_where_it_is_public(load):
     with pytest.raises(DatasetUnavailableError, match=r"Public source: github .* at [0-9a-f]{7}"):
         load()

@@ -47,7 +47,7 @@ def test_given_splits_have_no_error_of_their_own():
     assert (cell.difference_error, cell.standard_error) == pytest.approx((1.0, 1.0))
 
 
-@pytest.mark.parametrize("values", [(), (2.0,), (2.0, 2.0)])
+@pytest.mark.parametrize("values", [(), (2.0,), (2.0, 2.0), (2.0, 2.0 + 4e-16)])
 def test_no_ratio_without_a_spread(values):
     cell = Cell("t", "r", "c", values, printed=1.0, printed_splits=30)
     assert cell.deviation is None

@@ -47,11 +47,26 @@ def test_new_rows_follow_the_training_eigenvectors(kind, factors):
     block = KERNEL(NEW, X)
     repaired, diagonal = fit_repair(K, kind).apply_to_new(block.copy(), KERNEL.diag(NEW))
     np.testing.assert_allclose(repaired, block @ (VECTORS * factors) @ VECTORS.T, atol=1e-12)
-    # The diagonal is that of the repaired kernel as a function of two points.
+    # The diagonal is that of the repaired kernel as a function of two points, where eigenvectors extend as far as 1.
     negative = VALUES < 0
-    change = (repaired_by_hand(kind, VALUES) - VALUES)[negative] / VALUES[negative] ** 2
-    parts = block @ VECTORS[:, negative]
-    np.testing.assert_allclose(diagonal, KERNEL.diag(NEW) + (parts**2 * change).sum(axis=1), atol=1e-12)
+    change = (repaired_by_hand(kind, VALUES) - VALUES)[negative]
+    extended = block @ VECTORS[:, negative] / VALUES[negative]
+    assert (np.abs(extended) < 1).any() and (np.abs(extended) > 1).any()
+    expected = KERNEL.diag(NEW) + (np.clip(extended, -1, 1) ** 2 * change).sum(axis=1)
+    np.testing.assert_allclose(diagonal, expected, atol=1e-12)
+
+
+def test_noise_in_the_spectrum_does_not_blow_up_new_samples():
+    rng = np.random.default_rng(0)
+    samples, new = rng.uniform(size=(40, 1)), rng.uniform(-0.1, 1.1, size=(20, 1))
+    kernel = RBF(gamma=300.0)
+    repair, block = fit_repair(np.round(kernel(samples), 2), "clip"), kernel(new, samples)
+    assert np.abs(repair.values).max() < 0.01
+    repaired, diagonal = repair.apply_to_new(block.copy(), np.ones(20))
+    assert np.abs(repaired - block).max() < 0.15
+    # Extended without a limit, the eigenvectors would add 1.2.
+    assert ((block @ repair.vectors) ** 2 / -repair.values).sum(axis=1).max() > 1.0
+    assert np.abs(diagonal - 1.0).max() <= np.abs(repair.values).sum() < 0.04
 
 
 @pytest.mark.parametrize("kind", ["clip", "flip"])
@@ -79,12 +94,12 @@ def test_any_symmetric_matrix_is_made_definite(entries, kind, dtype):
     matrix = (entries + entries.T).astype(dtype)
     repair = fit_repair(matrix, kind)
     repaired = matrix if repair is None else repair.of_training(matrix)
-    size = max(float(np.abs(matrix).max()), 1e-300)
+    size = float(np.abs(matrix).max())
     smallest = np.linalg.eigvalsh(repaired.astype(np.float64))[0]
-    assert smallest > -20 * len(matrix) * np.finfo(dtype).eps * size
+    assert smallest >= -20 * len(matrix) * np.finfo(dtype).eps * size
     if kind != "shift" and repair is not None:
         again = fit_repair(repaired, kind)
-        assert again is None or abs(again.values).max() < 1e-12 * size
+        assert again is None or abs(again.values).max() <= 1e-12 * size
 
 
 def test_rounding_is_not_repaired():

@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
@@ -71,3 +74,26 @@ def test_bad_histograms(kernel):
 def test_smoothing_must_be_a_share(smoothing):
     with pytest.raises(ValueError, match="between 0 and 1"):
         KullbackLeibler(1.0, smoothing=smoothing)(COUNTS)
+
+
+counts = st.one_of(st.integers(0, 5).map(float), st.floats(0, 1e6, allow_subnormal=False), st.just(1e-8))
+histograms = st.tuples(st.integers(1, 7), st.integers(1, 5)).flatmap(
+    lambda size: arrays(np.float64, size, elements=counts)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(histograms, st.floats(0.01, 10.0))
+def test_any_histograms(X, gamma):
+    X[X.sum(axis=1) == 0, 0] = 1.0
+    mutual = JensenShannon().distances(X)
+    assert (mutual >= 0).all() and (mutual <= np.log(2) + 1e-12).all()
+    assert np.linalg.eigvalsh(JensenShannon(gamma)(X))[0] > -1e-8
+    kernel = KullbackLeibler(smoothing=0.1)
+    directed, sparse = kernel.distances(X), kernel.distances(scipy.sparse.csr_matrix(X))
+    np.testing.assert_allclose(directed, sparse, rtol=1e-9, atol=1e-12)
+    assert (directed >= 0).all()
+    # Pinsker: the divergence is at least half the square of the difference in shares.
+    p = smoothed(X, 0.1)
+    apart = np.abs(p[:, None] - p).sum(axis=2)
+    assert (directed >= 0.5 * apart**2 - 1e-12).all()

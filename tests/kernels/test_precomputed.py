@@ -116,7 +116,8 @@ def test_unknown_labels():
     ("matrix", "labels", "message"),
     [
         (np.ones((2, 3)), None, r"square, got shape \(2, 3\)"),
-        (np.ones(4), None, "square"),
+        (np.ones((2, 3)), ["a", "b"], r"square, got shape \(2, 3\)"),
+        (np.ones(4), None, "two dimensions"),
         (np.eye(2) * 1j, None, "real numbers"),
         (np.eye(3), ["a", "b"], "3 rows but 2 labels"),
         (np.eye(3), ["a", "b", "a"], "label 'a' names more than one row"),
@@ -136,3 +137,15 @@ def test_the_matrix_is_lent_where_it_needs_no_copy():
     # A list is converted first, and a frame may be.
     assert Precomputed(K.tolist()).lends([0, 1, 2]) is None
     assert Precomputed(K.tolist()).freeze([0]).lends([0, 1, 2]) == np.float64
+
+
+def test_a_rectangular_matrix_compares_samples_with_points():
+    K = np.arange(12.0).reshape(4, 3)
+    kernel = Precomputed(K)
+    np.testing.assert_array_equal(kernel([3, 1], [2, 0]), K[np.ix_([3, 1], [2, 0])])
+    assert np.shares_memory(kernel(np.arange(4), np.arange(3)), K)
+    with pytest.raises(ValueError, match="column index 3 of sample 1 is outside the precomputed matrix with 3 columns"):
+        kernel([3, 1], [2, 3])
+    for ask in (lambda: kernel([0, 1]), lambda: kernel.diag([0])):
+        with pytest.raises(ValueError, match=r"square, got shape \(4, 3\)"):
+            ask()

@@ -58,6 +58,8 @@ def test_unequal_lengths_in_an_estimator():
     objects = np.empty(40, dtype=object)
     objects[:] = X
     np.testing.assert_array_equal(MKLClassifier([kernel]).fit(objects, y).predict(objects), y)
+    vectors = np.stack([np.stack([series[:8], series[:8] ** 2], axis=1) for series in X])
+    assert MKLClassifier([kernel]).fit(vectors, y).predict(vectors).shape == (40,)
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelweave
-from kernelweave import MKLClassifier, MonotoneClassifier, kernels, load_model, save_model
+from kernelweave import (
+    MixedNormClassifier,
+    MixedNormRegressor,
+    MKLClassifier,
+    MonotoneClassifier,
+    kernels,
+    load_model,
+    save_model,
+)
 from kernelweave.exceptions import ModelFileError
 from kernelweave.kernels import RBF, Kernel, KernelFamily, Linear, Polynomial, Precomputed, WidthFamily
 from kernelweave.persistence import models, read_metadata
 
 NEEDS_ARGUMENTS = {
+    "EigenFamily": lambda kind: kind(RBF(gamma=0.5), 3),
     "GaussianProcessKernel": lambda kind: kind(RationalQuadratic()),
     "MetricKernel": lambda kind: kind("laplacian", {"gamma": 0.3}),
     "Product": lambda kind: kind(Linear(), RBF()),
@@ -34,8 +43,19 @@ NEEDS_ARGUMENTS = {
     "Sum": lambda kind: kind(Linear(), Polynomial()),
     "WidthFamily": lambda kind: kind(RBF(gamma="median"), (0.5, 2)),
 }
-# Not for numbers, not positive semidefinite, base classes, or made of code: tested on their own.
-NOT_HERE = {"ExponentialKernel", "FunctionKernel", "Kernel", "KernelFamily", "Precomputed", "Sigmoid"}
+# Not for numbers, not positive semidefinite, base classes, parts of a family, or made of code: tested on their own.
+NOT_HERE = {
+    "DistanceSubstitution",
+    "EigenComponent",
+    "ExponentialKernel",
+    "FunctionKernel",
+    "GaussianKullbackLeibler",
+    "Kernel",
+    "KernelFamily",
+    "KullbackLeibler",
+    "Precomputed",
+    "Sigmoid",
+}
 
 
 def numeric_kernels():
@@ -118,6 +138,26 @@ def test_attributes_come_back(settings, labels, samples, tmp_path):
         assert np.asarray(getattr(loaded, name)).dtype == np.asarray(getattr(model, name)).dtype
     assert loaded.certificate_ == model.certificate_
     assert loaded.status_ is model.status_
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_mixed_norms_come_back_with_the_samples_they_keep(penalty, samples, tmp_path):
+    X, y = samples
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(text="t")
+    chosen = [("k", RBF(), ["a", "c"]), ("t", kernels.Sigmoid(), ["d"])]
+    model = MixedNormClassifier(chosen, penalty=penalty, alpha=3.0).fit(frame, y)
+    loaded = round_trip(model, tmp_path / "m.skops")
+    check_same(model, loaded, frame)
+    assert len(loaded._expansion.X) == len(model.support_)
+    assert list(loaded._expansion.X.columns) == ["a", "c", "d"]
+    assert type(loaded.coef_) is type(model.coef_) and loaded.status_ is model.status_
+    assert read_metadata(tmp_path / "m.skops")["n_samples"] == 40
+    several = MixedNormClassifier(penalty=penalty, normalize="cosine").fit(X, np.arange(40) % 3)
+    check_same(several, round_trip(several, tmp_path / "m.skops"), X)
+    regressor = MixedNormRegressor(chosen, penalty=penalty).fit(frame, X[:, 1])
+    after = round_trip(regressor, tmp_path / "m.skops")
+    np.testing.assert_array_equal(after.predict(frame), regressor.predict(frame))
+    assert read_metadata(tmp_path / "m.skops")["classes"] == []
 
 
 def test_pipelines_come_back(samples, tmp_path):

@@ -121,3 +121,13 @@ def test_bad_data_are_refused():
         SquaredLoss(np.array([np.nan, 1.0]), np.ones(2))
     assert not SquaredHingeLoss(np.ones(2), np.ones(2)).bounded_bias
     assert SquaredLoss(np.ones(2), np.ones(2)).bounded_bias
+
+
+@pytest.mark.parametrize("step", [0.1, 20.0, 1e3, 1e5])
+def test_proximal_points_of_the_logistic_loss_wherever_they_are(step):
+    """From some points Newton's method goes to and fro for ever."""
+    point = np.linspace(-2.0, 2.0, 4001) * step
+    loss = LogisticLoss(np.where(np.arange(4001) % 2, 1.0, -1.0), np.ones(4001))
+    h, _ = loss.proximal(point, step)
+    residual = h - point - step * loss.slopes(h)
+    assert np.abs(residual).max() <= 1e-12 * step

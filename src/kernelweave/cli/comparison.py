@@ -150,9 +150,14 @@ def _baselines(
     final = model
     if isinstance(model, Pipeline):
         final, X = model.steps[-1][1], (model[:-1].transform(X[0]), model[:-1].transform(X[1]))
-    named = freeze_kernels(resolve_entries(final.kernels), X[0])
+    named = freeze_kernels(resolve_entries(final.kernels), X[0], y[0])
     stack, prepared = build_stack(
-        named, X[0], normalize=final.normalize, center=final.center, dtype=np.dtype(final.dtype)
+        named,
+        X[0],
+        normalize=final.normalize,
+        center=final.center,
+        dtype=np.dtype(final.dtype),
+        psd_repair=final.psd_repair,
     )
     judge = _Judge(final, len(named) if final.trace == "sum" else 1)
     best = _best_single(judge, stack, y[0], advance)
@@ -177,7 +182,9 @@ class _Judge:
         # The budget "sum" counts every kernel; on one matrix that is this factor.
         K *= self.factor
         np.fill_diagonal(K[n:, n:], 1.0)
-        baseline = clone(self.model).set_params(kernels=Precomputed(K), normalize=None, center=False, verbose=0)
+        # The matrix is prepared: normalised, centred and repaired already.
+        prepared = {"normalize": None, "center": False, "psd_repair": None}
+        baseline = clone(self.model).set_params(kernels=Precomputed(K), **prepared, verbose=0)
         try:
             baseline.fit(np.arange(n), y_train)
         except NotSeparableError:

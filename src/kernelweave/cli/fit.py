@@ -198,6 +198,7 @@ def _model(options: Namespace, data: _Data, verbose: Any) -> Any:
         margin=options.margin,
         C=options.C,
         weights=options.weights,
+        psd_repair=options.psd_repair,
         trace=options.trace,
         tol=options.tol,
         time_limit=options.time_limit,

@@ -94,6 +94,11 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--weights", choices=("nonnegative",), default="nonnegative", help="set of the kernel weights (nonnegative)"
     )
     fit.add_argument(
+        "--psd-repair",
+        choices=("clip", "flip", "shift"),
+        help="what to do about the negative eigenvalues of an indefinite kernel (default: refuse it)",
+    )
+    fit.add_argument(
         "--trace",
         type=_positive_or("mean", "sum"),
         default="mean",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def run(options: Namespace, console: Console) -> None:
         )
     found = page.facts(result)
     written = [folder / f"{experiment.name}.json", folder / f"{experiment.name}.md"]
-    write_whole(written[0], json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_whole(written[0], page.json_text(found))
     write_whole(written[1], page.markdown(result))
     console.result(page.text(result), {"command": "reproduce", **found})
     console.remark(f"Written: {', '.join(map(str, written))}; finished splits stay in {folder / 'splits'}.")

@@ -57,6 +57,7 @@ def model_facts(model: Any, seconds: float | None) -> dict[str, Any]:
             "trace": strict(model.trace_),
             "normalize": model.normalize,
             "center": bool(model.center),
+            "psd_repair": model.psd_repair,
             "tol": float(model.tol),
         },
         "n_support": len(model.support_),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from kernelweave.datasets import counts, ida, reuters, similarities, uci, views
+from kernelweave.datasets import counts, genes, ida, reuters, similarities, structured, uci, views
 from kernelweave.datasets.entry import Entry
 from kernelweave.datasets.storage import data_folder
 
@@ -17,8 +17,10 @@ ENTRIES: tuple[Entry, ...] = (
     *ida.ENTRIES,
     *reuters.ENTRIES,
     *counts.ENTRIES,
+    *genes.ENTRIES,
     *views.ENTRIES,
     *similarities.ENTRIES,
+    *structured.ENTRIES,
 )
 
 

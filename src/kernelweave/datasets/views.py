@@ -18,7 +18,15 @@ from kernelweave.exceptions import DatasetDamagedError
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-__all__ = ["ENTRIES", "join_views", "load_mfeat", "load_prokaryotic", "load_tcga_breast", "load_three_sources"]
+__all__ = [
+    "ENTRIES",
+    "join_views",
+    "load_mfeat",
+    "load_prokaryotic",
+    "load_protein_fold",
+    "load_tcga_breast",
+    "load_three_sources",
+]
 
 _MFEAT = Entry(
     name="mfeat",
@@ -78,7 +86,24 @@ _THREE_SOURCES = Entry(
     source="github YilinZhang107/Multi-view-Datasets at 2ebc3a4, 3sources.mat",
     terms="for research, not commercial, as far as known; check at the source",
 )
-ENTRIES = (_MFEAT, _TCGA, _PROKARYOTIC, _THREE_SOURCES)
+_FOLD_SIZES = (
+    *(19, 16, 32, 15, 18, 15, 74, 21, 29, 13, 16, 32, 12, 13, 16, 77),
+    *(23, 24, 40, 22, 17, 22, 18, 15, 15, 40, 40),
+)
+_PROTEIN_FOLD = Entry(
+    name="protein_fold",
+    title="27 folds of proteins in 12 feature spaces, each reduced to 27 dimensions by the source (apparently "
+    "principal components), which names neither views nor folds",
+    loader="load_protein_fold()",
+    file="protein_fold_12views_pca27.npz",
+    sha256="fe29a5cd593e8408dccc80ca933e29da2adae9cf1ccb3d3bbb31f505542e181a",
+    samples=694,
+    features=(27,) * 12,
+    classes={str(fold): size for fold, size in enumerate(_FOLD_SIZES, 1)},
+    source="github YuFeng23/Incremental-Nystrom-based-Multiple-Kernel-Clustering at 973ec2a, dataset/proteinFold.mat",
+    terms="none stated by the source; data of Ding and Dubchak 2001, Damoulas and Girolami 2008",
+)
+ENTRIES = (_MFEAT, _TCGA, _PROKARYOTIC, _THREE_SOURCES, _PROTEIN_FOLD)
 
 
 def join_views(views: Mapping[str, npt.ArrayLike]) -> dict[str, Any]:
@@ -258,3 +283,33 @@ def load_three_sources(*, data_home: str | os.PathLike[str] | None = None) -> Bu
     keys = {name: name for name in ("bbc", "guardian", "reuters")}
     joined, target = _read(_THREE_SOURCES, locate(_THREE_SOURCES, data_home), keys, "y", 1)
     return assemble(_THREE_SOURCES, **joined, target=target)
+
+
+def load_protein_fold(*, data_home: str | os.PathLike[str] | None = None) -> Bunch:
+    """Folds of proteins in twelve feature spaces (Ding and Dubchak 2001, Damoulas and Girolami 2008).
+
+    Parameters
+    ----------
+    data_home : path-like, optional
+        Folder that holds ``protein_fold_12views_pca27.npz``: arrays ``V`` (12, 694, 27) and ``y``
+        (1 to 27). There is no download; the error says where the data are public.
+
+    Returns
+    -------
+    Bunch
+        As in `load_mfeat`, 694 samples, views "view1" to "view12"; class codes 0 to 26 for the
+        classes "1" to "27". The views are not the original features: see ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import load_protein_fold
+    >>> load_protein_fold().data.shape  # doctest: +SKIP
+    (694, 324)
+    """
+    path = locate(_PROTEIN_FOLD, data_home)
+    arrays = read_arrays(path)
+    with reading(path):
+        joined = join_views({f"view{number}": view for number, view in enumerate(arrays["V"], 1)})
+        target = arrays["y"].astype(np.int64) - 1
+    check(_PROTEIN_FOLD, [view.shape for view in joined["views"]], target)
+    return assemble(_PROTEIN_FOLD, **joined, target=target)

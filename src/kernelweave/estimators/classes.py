@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from kernelweave.estimators.samples import check_sample_weight
 from kernelweave.gram.base import FloatArray, IntArray
 
-__all__ = ["encode_classes", "one_against_rest", "weigh_classes"]
+__all__ = ["encode_classes", "encode_weighted_classes", "one_against_rest"]
 
 
 def encode_classes(estimator: str, y: Any, n: int) -> tuple[npt.NDArray[Any], IntArray]:
@@ -54,42 +54,43 @@ def encode_classes(estimator: str, y: Any, n: int) -> tuple[npt.NDArray[Any], In
     return classes, codes.astype(np.intp)
 
 
-def one_against_rest(codes: IntArray, n_classes: int) -> FloatArray:
-    """Signs -1/+1: one row for two classes (+1 = class 1), else a row for each class against the rest."""
-    if n_classes == 2:
-        return np.where(codes == 1, 1.0, -1.0)[None]
-    return np.where(codes == np.arange(n_classes)[:, None], 1.0, -1.0)
-
-
-def weigh_classes(classes: npt.NDArray[Any], codes: IntArray, sample_weight: Any, class_weight: Any) -> FloatArray:
-    """Weights of the samples, multiplied by those of their classes.
+def encode_weighted_classes(
+    estimator: str, y: Any, n: int, sample_weight: Any, class_weight: Any
+) -> tuple[npt.NDArray[Any], IntArray, FloatArray]:
+    """The same, and the weight of each sample: its own times that of its class.
 
     Parameters
     ----------
-    classes : ndarray of shape (n_classes,)
-        Labels.
-    codes : ndarray of shape (n,), dtype intp
-        Class number of each sample.
-    sample_weight : array-like of shape (n,), float or None
-        Weights, zero allowed; ones when None.
+    estimator, y, n
+        As for `encode_classes`.
+    sample_weight : array-like of shape (n,) or None
+        Weights of the samples.
     class_weight : dict, "balanced" or None
         Weights of the classes, as in scikit-learn.
 
     Returns
     -------
-    ndarray of shape (n,)
-        Nonnegative.
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n,), dtype intp
+    weight : ndarray of shape (n,)
 
     Raises
     ------
     ValueError
-        For bad weights, or a class whose samples all weigh nothing.
+        Also for bad weights, and a class whose samples all have weight zero.
     """
-    weight = check_sample_weight(sample_weight, len(codes))
+    classes, codes = encode_classes(estimator, y, n)
+    weight = check_sample_weight(sample_weight, n)
     if class_weight is not None:
         weight = weight * compute_class_weight(class_weight, classes=classes, y=classes[codes])[codes]
-    present = np.unique(codes[weight > 0])
-    if len(present) < len(classes):
-        missing = np.setdiff1d(np.arange(len(classes)), present)
+    missing = np.setdiff1d(np.arange(len(classes)), codes[weight > 0])
+    if len(missing):
         raise ValueError(f"Every sample of class {classes[missing].tolist()[0]!r} has weight zero.")
-    return weight
+    return classes, codes, weight
+
+
+def one_against_rest(codes: IntArray, n_classes: int) -> FloatArray:
+    """Signs -1/+1: one row for two classes (+1 = class 1), else a row for each class against the rest."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[None]
+    return np.where(codes == np.arange(n_classes)[:, None], 1.0, -1.0)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelweave._compat import take_rows
 from kernelweave.estimators.class_fit import ClassFit, fit_classes
-from kernelweave.estimators.classes import encode_classes, one_against_rest, weigh_classes
+from kernelweave.estimators.classes import encode_weighted_classes, one_against_rest
 from kernelweave.estimators.expansion import KernelExpansion
 from kernelweave.estimators.kernel_parameters import KernelParameters
 from kernelweave.estimators.margin_fit import MarginSettings
@@ -238,8 +238,9 @@ class MKLClassifier(ClassifierMixin, KernelParameters):
         entries = resolve_entries(self.kernels)
         self._numeric = all(entry.kernel.vector_input is True for entry in entries)
         X = check_samples(self, X, numeric=self._numeric, reset=True)
-        self.classes_, codes = encode_classes(type(self).__name__, y, n_samples(X))
-        sample_weight = weigh_classes(self.classes_, codes, sample_weight, self.class_weight)
+        self.classes_, codes, sample_weight = encode_weighted_classes(
+            type(self).__name__, y, n_samples(X), sample_weight, self.class_weight
+        )
         kept = np.flatnonzero(sample_weight > 0).astype(np.intp)
         X_kept = X if len(kept) == len(codes) else take_rows(X, kept)
         everything = X_kept

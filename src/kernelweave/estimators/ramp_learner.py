@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernelweave.estimators.classes import encode_classes, one_against_rest, weigh_classes
+from kernelweave.estimators.classes import encode_weighted_classes, one_against_rest
 from kernelweave.estimators.progress import progress_callback
 from kernelweave.estimators.ramp_fit import RampFit, RampSettings, fit_ramps
 from kernelweave.estimators.ramp_model import RampModel
@@ -49,8 +49,9 @@ class RampLearner(BaseEstimator):
             callback=progress_callback(self.verbose),
         )
         X = self._samples(X, reset=True)
-        self.classes_, codes = encode_classes(type(self).__name__, y, X.shape[0])
-        weight = weigh_classes(self.classes_, codes, sample_weight, self.class_weight)
+        self.classes_, codes, weight = encode_weighted_classes(
+            type(self).__name__, y, X.shape[0], sample_weight, self.class_weight
+        )
         kept = np.flatnonzero(weight > 0)
         codes = codes[kept]
         labels = one_against_rest(codes, len(self.classes_))

@@ -20,9 +20,19 @@ from kernelweave.datasets import (
     make_twonorm,
 )
 from kernelweave.experiments.experiment import Settings
-from kernelweave.kernels import Kernel, Precomputed
+from kernelweave.kernels import RBF, Kernel, Linear, Polynomial, Precomputed
 
-__all__ = ["CRITERIA", "PART_NAMES", "FloatArray", "Sample", "accuracy", "draw", "fit_matrices", "unit_diagonal"]
+__all__ = [
+    "CRITERIA",
+    "PART_NAMES",
+    "FloatArray",
+    "Sample",
+    "accuracy",
+    "draw",
+    "fit_matrices",
+    "table_matrices",
+    "unit_diagonal",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -64,7 +74,7 @@ class Sample:
     n_train: int
 
 
-def draw(part: str, split: int, settings: Settings) -> Sample:
+def draw(part: str, split: int, settings: Settings, *, standardise: bool | None = None) -> Sample:
     """Random split number ``split``: 80 % to train on, 20 % to predict.
 
     Parameters
@@ -75,11 +85,13 @@ def draw(part: str, split: int, settings: Settings) -> Sample:
         Number of the split; twonorm is generated anew for each.
     settings : Settings
         Data folder and seed.
+    standardise : bool or None, default=None
+        Whether features get mean 0 and variance 1; None for heart only.
 
     Returns
     -------
     Sample
-        Heart is standardised, the others are as they come; rows of breast cancer with missing
+        By default heart is standardised, the others are as they come; rows of breast cancer with missing
         values are left out.
     """
     random = np.random.RandomState([settings.seed, zlib.crc32(part.encode()), split])
@@ -87,7 +99,11 @@ def draw(part: str, split: int, settings: Settings) -> Sample:
         data = make_twonorm(_TWONORM_SIZE, random_state=random)
     else:
         data = _LOADERS[part](data_home=settings.data_home)
-    X = StandardScaler().fit_transform(data.data) if part == "heart" else data.data
+    X = (
+        StandardScaler().fit_transform(data.data)
+        if standardise or (standardise is None and part == "heart")
+        else data.data
+    )
     order = random.permutation(len(X))
     return Sample(X[order], data.target[order], round(_TRAIN_SHARE * len(X)))
 
@@ -110,6 +126,25 @@ def unit_diagonal(kernel: Kernel, X: FloatArray) -> FloatArray:
     norms = np.sqrt(np.diag(K))
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return K * scale[:, None] * scale[None, :]
+
+
+def table_matrices(sample: Sample, sigma: float) -> dict[str, FloatArray]:
+    """The three kernels of Tables 1 to 3, over all samples.
+
+    Parameters
+    ----------
+    sample : Sample
+        The split.
+    sigma : float
+        Width of K2.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n, n)
+        K1 = (1 + x'z)^2, K2 = exp(-0.5 |x - z|^2 / sigma), K3 = x'z, with unit diagonals.
+    """
+    kernels = {"K1": Polynomial(degree=2), "K2": RBF(gamma=0.5 / sigma), "K3": Linear()}
+    return {name: unit_diagonal(kernel, sample.X) for name, kernel in kernels.items()}
 
 
 def fit_matrices(matrices: Mapping[str, FloatArray], sample: Sample, budget: float, **options: Any) -> MKLClassifier:

@@ -19,12 +19,11 @@ from kernelweave.experiments.lanckriet_samples import (
     accuracy,
     draw,
     fit_matrices,
-    unit_diagonal,
+    table_matrices,
 )
 from kernelweave.experiments.result import Cell
-from kernelweave.kernels import RBF, Linear, Polynomial
 
-__all__ = ["define"]
+__all__ = ["define", "judge", "rows"]
 
 _TOL = 1e-4
 _SPLITS = 30
@@ -71,33 +70,44 @@ def run(part: str, split: int, settings: Settings) -> Measurements:
     dict
     """
     sample = draw(part, split, settings)
-    polynomial = unit_diagonal(Polynomial(degree=2), sample.X)
-    linear = unit_diagonal(Linear(), sample.X)
     values: dict[Key, float] = {}
     tuned = tuned_gaussian(sample, settings.seed * 1000 + split)
-    # K1 and K3 alone are the same under every reading.
-    alone = {name: _judge({name: K}, sample) for name, K in (("K1", polynomial), ("K3", linear))}
+    alone: dict[str, Mapping[str, MKLClassifier | None]] = {}
     for reading in _READINGS[part]:
-        gaussian = unit_diagonal(RBF(gamma=0.5 / reading.sigma), sample.X)
-        matrices = {"K1": polynomial, "K2": gaussian, "K3": linear}
+        matrices = table_matrices(sample, reading.sigma)
+        # K1 and K3 alone are the same under every reading.
+        alone |= {name: judge({name: K}, sample) for name, K in matrices.items() if name == "K2" or name not in alone}
         found = {
-            "K1": alone["K1"],
-            "K2": _judge({"K2": gaussian}, sample),
-            "K3": alone["K3"],
-            "psd": _judge(matrices, sample, weights="psd"),
-            "nonnegative": _judge(matrices, sample),
+            **alone,
+            "psd": judge(matrices, sample, weights="psd"),
+            "nonnegative": judge(matrices, sample),
         }
         for column, fits in found.items():
             for criterion, model in fits.items():
-                values.update(_rows(reading.table, criterion, column, model, sample))
+                values.update(rows(reading.table, criterion, column, model, sample))
         for criterion in CRITERIA:
             # The paper has one accuracy for both ways to choose the C of the 2-norm soft margin.
             values[reading.table, f"{criterion} TSA %", "c/v RBF"] = tuned[criterion.removesuffix(",C")]
     return values
 
 
-def _judge(matrices: Mapping[str, FloatArray], sample: Sample, **options: Any) -> Mapping[str, MKLClassifier | None]:
-    """The fits under the four criteria, None where there is no hard margin; the budget is 3n, and 4n for SM2,C."""
+def judge(matrices: Mapping[str, FloatArray], sample: Sample, **options: Any) -> Mapping[str, MKLClassifier | None]:
+    """Fit given matrices under the four criteria; the budget is 3n, and 4n for SM2,C.
+
+    Parameters
+    ----------
+    matrices : mapping of str to ndarray of shape (n, n)
+        Gram matrices by name.
+    sample : Sample
+        The split.
+    **options : dict
+        More for `MKLClassifier`.
+
+    Returns
+    -------
+    dict
+        The fitted classifier by criterion, None where there is no hard margin.
+    """
     fits: dict[str, MKLClassifier | None] = {}
     for criterion, settings in CRITERIA.items():
         budget = 4.0 if criterion == "SM2,C" else 3.0
@@ -108,7 +118,23 @@ def _judge(matrices: Mapping[str, FloatArray], sample: Sample, **options: Any) -
     return fits
 
 
-def _rows(table: str, criterion: str, column: str, model: MKLClassifier | None, sample: Sample) -> dict[Key, float]:
+def rows(table: str, criterion: str, column: str, model: MKLClassifier | None, sample: Sample) -> dict[Key, float]:
+    """What the tables say about one fit.
+
+    Parameters
+    ----------
+    table, criterion, column : str
+        What the keys are to name.
+    model : MKLClassifier or None
+        From `judge`.
+    sample : Sample
+        The split.
+
+    Returns
+    -------
+    dict
+        Values by (table, row, column).
+    """
     omega = math.nan if model is None else model.objective_
     values: dict[Key, float] = {}
     if criterion == "HM":
@@ -205,8 +231,8 @@ _REMARKS = {
     "say so, and the weights of any sign have another pattern of signs at 0.1.",
     "breast": "Breast cancer, SM2, nonnegative weights: the printed 21.811 is below the printed 25.267 of SM2,C, which "
     "cannot be, as SM2 is SM2,C with one more condition (C = 1). With a 5 for the 1 (25.811) it agrees with ours.",
-    "ionosphere": "Ionosphere, SM1, K3: the printed accuracy 83.1 is far from ours, while its omega agrees; with a 9 for "
-    "the 8 (93.1) it would not be.",
+    "ionosphere": "Ionosphere, SM1, K3: the printed accuracy 83.1 is far from ours, while its omega agrees; with a 9 "
+    "for the 8 (93.1) it would not be.",
     "twonorm": "The paper generated one sample, of unknown size. Its K2 is the identity, whose omega follows from the "
     "number of training samples and the class shares alone: it fits 330 samples. Here each split has a sample of its "
     "own, and the printed values are compared as values of one sample.",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernelweave import __version__
 from kernelweave.experiments.result import Cell, Result
 
-__all__ = ["facts", "markdown", "text"]
+__all__ = ["facts", "json_text", "markdown", "text"]
 
 _HEAD = ("row", "column", "ours", "std. error", "printed", "difference", "its std. error", "ratio", "splits")
 _DASH = "-"
@@ -45,7 +46,7 @@ def markdown(result: Result) -> str:
     -------
     str
         Each table once for reading (ours with its standard error, printed in brackets) and once
-        with every difference.
+        with every difference, where there are printed values.
     """
     experiment = result.experiment
     command = f"kernelweave reproduce {experiment.name} --splits {result.n_splits} --seed {result.settings.seed}"
@@ -65,8 +66,9 @@ def markdown(result: Result) -> str:
     lines += ["Ours ± standard error (printed in brackets, where there is a printed value)."]
     for table, cells in tables:
         lines += ["", f"## {table}", "", *_matrix(cells)]
-    lines += ["", "# Every difference", "", _explain_error(result), ""]
-    for table, cells in tables:
+    compared = [(table, cells) for table, cells in tables if any(cell.printed is not None for cell in cells)]
+    lines += ["", "# Every difference", "", _explain_error(result), ""] if compared else []
+    for table, cells in compared:
         lines += [f"## {table}: differences", "", *_grid([_HEAD, *map(_details, cells)]), ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -110,6 +112,23 @@ def facts(result: Result) -> dict[str, Any]:
     }
 
 
+def json_text(found: dict[str, Any]) -> str:
+    """JSON with one cell a line.
+
+    Parameters
+    ----------
+    found : dict
+        From `facts`.
+
+    Returns
+    -------
+    str
+    """
+    head = json.dumps({**found, "cells": []}, indent=1, ensure_ascii=False, allow_nan=False)
+    cells = ",\n".join(f"  {json.dumps(cell, ensure_ascii=False, allow_nan=False)}" for cell in found["cells"])
+    return head.removesuffix("[]\n}") + f"[\n{cells}\n ]\n}}\n"
+
+
 def _splits(result: Result) -> str:
     return f"{result.n_splits} split{'s' if result.n_splits != 1 else ''}, seed {result.settings.seed}"
 
@@ -121,10 +140,11 @@ def _explain_error(result: Result) -> str:
             "The standard error of a difference is that of our mean and of the rounding of the printed value; the "
             "ratio is the difference divided by it."
         )
+    splits = f"{n} splits" if n > 1 else "one split"
     return (
-        f"The standard error of a difference allows for both means: ours, and the printed one over {n} splits, taken "
-        "to vary as ours do and rounded as it is printed; the ratio is the difference divided by it. Splits of one "
-        "data set overlap, so the errors say how far chance in splitting goes, and nothing about other samples."
+        f"The standard error of a difference allows for both means: ours, and the printed one over {splits}, taken to "
+        "vary as ours do and rounded as it is printed; the ratio is the difference divided by it. Splits of one data "
+        "set overlap, so the errors say how far chance in splitting goes, and nothing about other samples."
     )
 
 

@@ -59,7 +59,9 @@ class Cell:
         """Standard deviation over the splits; None for fewer than two."""
         if self.mean is None or len(self.values) < 2:
             return None
-        return math.sqrt(math.fsum((value - self.mean) ** 2 for value in self.values) / (len(self.values) - 1))
+        spread = math.sqrt(math.fsum((value - self.mean) ** 2 for value in self.values) / (len(self.values) - 1))
+        # Sums that are the same by construction differ by rounding.
+        return spread if spread > _ROUNDING * abs(self.mean) else 0.0
 
     @property
     def standard_error(self) -> float | None:
@@ -84,12 +86,8 @@ class Cell:
 
     @property
     def deviation(self) -> float | None:
-        """Difference divided by its standard error; None where that is unknown or no more than rounding."""
-        if (
-            self.difference is None
-            or not self.difference_error
-            or self.difference_error < _ROUNDING * abs(self.printed or 1.0)
-        ):
+        """Difference divided by its standard error; None where that is zero or unknown."""
+        if self.difference is None or not self.difference_error:
             return None
         return self.difference / self.difference_error
 

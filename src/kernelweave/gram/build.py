@@ -86,16 +86,17 @@ class PreparedKernels:
             Values, yours to change.
         """
         chosen = [self.named[i] for i in kernels]
-        diagonals = self._diagonals(chosen, X)
+        diagonals = self._diagonals(kernels, X)
         for position, block, owned in iter_grams(chosen, X, X_train):
             index = int(kernels[position])
             values = block if owned and block.dtype == np.float64 else block.astype(np.float64)
             yield index, self.preparations[index].apply_to_new(values, diagonals[position], columns)
 
-    def _diagonals(self, chosen: list[NamedKernel], X: Any) -> list[FloatArray]:
-        result = [np.ones(n_samples(X))] * len(chosen)
-        for position, diagonal in iter_diagonals(chosen, X):
-            result[position] = diagonal
+    def _diagonals(self, kernels: IntArray, X: Any) -> list[FloatArray]:
+        result = [np.ones(n_samples(X))] * len(kernels)
+        needed = [position for position, i in enumerate(kernels) if self.preparations[i].needs_diagonal]
+        for position, diagonal in iter_diagonals([self.named[kernels[position]] for position in needed], X):
+            result[needed[position]] = diagonal
         return result
 
 

@@ -25,8 +25,8 @@ __all__ = [
 
 _FINE, _NOT_FINITE, _ASYMMETRIC, _NOT_DOMINATED = 0, 1, 2, 3
 _WAYS_ON = (
-    "Check how it was computed, use a kernel that is positive semidefinite, or let the estimator repair it: "
-    "psd_repair='clip', 'flip' or 'shift'."
+    "Check how it was computed, use a kernel that is positive semidefinite, let the estimator repair it "
+    "(psd_repair='clip', 'flip' or 'shift'), or use MixedNormClassifier, which takes any kernel."
 )
 
 
@@ -94,7 +94,8 @@ def refuse_asymmetric_kernel(symmetric: bool, name: str) -> None:
     if not symmetric:
         raise InvalidKernelError(
             f"Kernel '{name}' is not symmetric by its nature, and the weights of margins and alignments need symmetric "
-            "ones. Use its symmetric form, where it has one (such as KullbackLeibler(symmetrize=True))."
+            "ones. Use its symmetric form, where it has one (such as KullbackLeibler(symmetrize=True)), or "
+            "MixedNormClassifier, which takes any kernel."
         )
 
 
@@ -134,8 +135,8 @@ def check_kernel_matrix(matrix: npt.NDArray[np.floating], name: str, *, definite
     if kind == _ASYMMETRIC:
         raise InvalidKernelError(
             f"Kernel '{name}' is not symmetric: {matrix[row, col]:.6g} at ({row}, {col}) but {matrix[col, row]:.6g} "
-            f"at ({col}, {row}){_smallest(0.5 * (matrix + matrix.T))}. Check how it was computed, or take the mean "
-            "of it and its transpose, (K + K.T) / 2."
+            f"at ({col}, {row}){_smallest(0.5 * (matrix + matrix.T))}. Check how it was computed, take the mean of it "
+            "and its transpose, (K + K.T) / 2, or use MixedNormClassifier, which takes any kernel."
         )
     if kind == _NOT_DOMINATED:
         raise InvalidKernelError(
@@ -158,10 +159,12 @@ def psd_tolerance(matrix: npt.NDArray[np.floating], storage: npt.DTypeLike = np.
     return largest * (1e-8 if np.dtype(storage) == np.float64 else len(matrix) * float(np.finfo(np.float32).eps))
 
 
-def is_positive_semidefinite(matrix: FloatArray, storage: npt.DTypeLike = np.float64) -> bool:
-    """Whether a Cholesky factorisation succeeds after a shift by `psd_tolerance`."""
+def is_positive_semidefinite(
+    matrix: FloatArray, storage: npt.DTypeLike = np.float64, *, tolerance: float | None = None
+) -> bool:
+    """Whether a Cholesky factorisation succeeds after a shift by a tolerance, that of `psd_tolerance` when None."""
     shifted = matrix.astype(np.float64, copy=True)
-    shifted[np.diag_indices_from(shifted)] += psd_tolerance(matrix, storage)
+    shifted[np.diag_indices_from(shifted)] += psd_tolerance(matrix, storage) if tolerance is None else tolerance
     try:
         scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:

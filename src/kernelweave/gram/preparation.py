@@ -56,6 +56,11 @@ class Preparation:
         """Whether new samples must be compared with every training sample, not just some."""
         return self.shift is not None or (self.repair is not None and self.repair.needs_all_columns)
 
+    @property
+    def needs_diagonal(self) -> bool:
+        """Whether new samples are prepared with the help of their ``k(x, x)``."""
+        return self.shift is not None or (self.normalize == "cosine" and self.scale is not None)
+
     def apply_in_place(self, matrix: FloatArray) -> FloatArray:
         """Prepare the training matrix (n, n), repaired already, overwriting it."""
         if self.shift is not None:
@@ -74,7 +79,7 @@ class Preparation:
         block : ndarray of shape (n_new, len(columns))
             Kernel values against the training samples in ``columns``: all of them where `needs_all_columns`.
         diagonal : ndarray of shape (n_new,)
-            ``k(x, x)`` of the new samples.
+            ``k(x, x)`` of the new samples; not read unless `needs_diagonal`.
         columns : ndarray of intp
             Which training samples the columns are.
         """

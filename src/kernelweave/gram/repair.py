@@ -11,6 +11,10 @@ negative) and r_x the row ``k(x, .)`` against the training samples. The repaired
 for any two samples. Between training samples this is V diag(l') V', between a new one and training samples
 r_x V diag(l' / l) V': the projection on the positive eigenvectors, or the reflection of the negative ones. A kernel
 without negative eigenvalues stays exactly what it is.
+
+For a new sample with itself, ``r_x V / l`` extends the eigenvectors to x. Where l is nearly zero that extension can be
+anything; it is held to [-1, 1], which no entry of a unit vector leaves, so that a negative eigenvalue that is no more
+than noise cannot blow up k'(x, x).
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from kernelweave.gram.base import FloatArray
+from kernelweave.gram.checks import is_positive_semidefinite
 
 __all__ = ["REPAIRS", "Repair", "fit_repair"]
 
@@ -91,7 +96,8 @@ class Repair:
         change = _FACTORS[self.kind] - 1.0
         parts = block @ self.vectors
         block += (change * parts) @ self.vectors.T
-        return block, diagonal + (parts**2 * (change / self.values)).sum(axis=1)
+        extended = np.minimum((parts / self.values) ** 2, 1.0)
+        return block, diagonal + extended @ (change * self.values)
 
 
 def fit_repair(matrix: npt.NDArray[np.floating], kind: str) -> Repair | None:
@@ -128,6 +134,8 @@ def fit_repair(matrix: npt.NDArray[np.floating], kind: str) -> Repair | None:
     symmetric = matrix.astype(np.float64)
     # Errors of computed eigenvalues, and of stored entries, are of this size.
     rounding = len(matrix) * precision * float(np.linalg.norm(symmetric))
+    if is_positive_semidefinite(symmetric, tolerance=rounding):
+        return None
     if kind == "shift":
         smallest = scipy.linalg.eigvalsh(symmetric, subset_by_index=[0, 0], overwrite_a=True, check_finite=False)
         return Repair(kind, smallest, np.zeros((len(matrix), 0))) if smallest[0] < -rounding else None

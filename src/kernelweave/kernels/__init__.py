@@ -4,6 +4,7 @@ from kernelweave.kernels.adapters import FunctionKernel, GaussianProcessKernel, 
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
 from kernelweave.kernels.categories import ValueDifference
 from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
+from kernelweave.kernels.constant import Constant
 from kernelweave.kernels.divergences import JensenShannon, KullbackLeibler
 from kernelweave.kernels.eigen import EigenComponent, EigenFamily
 from kernelweave.kernels.entries import Entry, resolve_entries
@@ -23,6 +24,7 @@ __all__ = [
     "Alignment",
     "ChiSquared",
     "Columns",
+    "Constant",
     "Cosine",
     "DistanceSubstitution",
     "DynamicTimeWarping",

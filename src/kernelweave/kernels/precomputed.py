@@ -27,10 +27,11 @@ class Precomputed(Kernel):
 
     Parameters
     ----------
-    K : array-like of shape (N, N)
+    K : array-like of shape (N, N), or (N, P)
         The matrix, over all samples that will ever be asked for (training and new).
         float32 and float64 are used as they are. A pandas frame whose index is not
-        0..N-1 brings its own labels.
+        0..N-1 brings its own labels. A matrix that is not square compares N samples with
+        P points: its columns have numbers of their own, and there are no labels.
     labels : array-like of shape (N,), optional
         Labels of the rows, by which the samples then name them.
 
@@ -66,13 +67,15 @@ class Precomputed(Kernel):
         Raises
         ------
         ValueError
-            For an index or label that the matrix does not have, or a matrix that is not square.
+            For an index or label that the matrix does not have, or without Y for a matrix that is not square.
         """
         matrix = self._matrix()
+        if Y is None or Y is X:
+            _check_square(matrix)
         lookup = self._lookup(len(matrix))
         rows = _positions(X, len(matrix), lookup)
-        cols = rows if Y is None or Y is X else _positions(Y, len(matrix), lookup)
-        if _is_identity(rows, len(matrix)) and _is_identity(cols, len(matrix)):
+        cols = rows if Y is None or Y is X else _positions(Y, matrix.shape[1], lookup, "column")
+        if _is_identity(rows, len(matrix)) and _is_identity(cols, matrix.shape[1]):
             return read_only(matrix)
         entries = np.empty((len(rows), len(cols)), dtype=matrix.dtype)
         loops.gather(read_only(matrix), read_only(rows), read_only(cols), entries)
@@ -81,6 +84,7 @@ class Precomputed(Kernel):
     def diag(self, X: Any) -> FloatArray:
         """Diagonal entries of the rows X, shape (n_x,), dtype float64."""
         matrix = self._matrix()
+        _check_square(matrix)
         rows = _positions(X, len(matrix), self._lookup(len(matrix)))
         return np.diagonal(matrix)[rows].astype(np.float64)
 
@@ -102,8 +106,10 @@ class Precomputed(Kernel):
 
     def _matrix(self) -> FloatArray:
         matrix = np.asarray(self.K)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"the precomputed matrix must be square, got shape {matrix.shape}")
+        if matrix.ndim != 2:
+            raise ValueError(f"the precomputed matrix must have two dimensions, got shape {matrix.shape}")
+        if self.labels is not None or hasattr(getattr(self.K, "index", None), "tolist"):
+            _check_square(matrix)
         if matrix.dtype in (np.float64, np.float32):
             return matrix
         if matrix.dtype.kind not in "biufO":
@@ -123,6 +129,11 @@ class Precomputed(Kernel):
         return lookup
 
 
+def _check_square(matrix: npt.NDArray[Any]) -> None:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"the precomputed matrix must be square, got shape {matrix.shape}")
+
+
 def _frame_labels(K: Any) -> list[Hashable] | None:
     index = getattr(K, "index", None)
     if index is None or not hasattr(index, "tolist"):
@@ -137,7 +148,7 @@ def _frame_labels(K: Any) -> list[Hashable] | None:
     return None if labels == plain else labels
 
 
-def _positions(X: Any, n: int, lookup: dict[Hashable, int] | None) -> IntArray:
+def _positions(X: Any, n: int, lookup: dict[Hashable, int] | None, side: str = "row") -> IntArray:
     samples = np.asarray(X)
     if samples.ndim == 2 and samples.shape[1] == 1:
         samples = samples[:, 0]
@@ -152,7 +163,7 @@ def _positions(X: Any, n: int, lookup: dict[Hashable, int] | None) -> IntArray:
     outside = np.flatnonzero((rows < 0) | (rows >= n))
     if outside.size:
         raise ValueError(
-            f"row index {rows[outside[0]]} of sample {outside[0]} is outside the precomputed matrix with {n} rows"
+            f"{side} index {rows[outside[0]]} of sample {outside[0]} is outside the precomputed matrix with {n} {side}s"
         )
     return rows
 

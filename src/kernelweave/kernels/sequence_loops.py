@@ -69,13 +69,18 @@ def _warp_pair(
     before[0] = 0.0
     for i in range(n):
         first, last = max(0, i - reach), min(m, i + reach + 1)
+        # The neighbours of a cell are carried along: reading back what was just written takes time.
+        diagonal, beside = before[first], np.inf
         now[first] = np.inf
         for j in range(first, last):
             cost = 0.0
             for k in range(d):
                 difference = series[i, k] - other[j, k]
                 cost += difference * difference if squared else abs(difference)
-            now[j + 1] = cost + min(before[j], before[j + 1], now[j])
+            above = before[j + 1]
+            beside = cost + min(min(diagonal, above), beside)
+            diagonal = above
+            now[j + 1] = beside
         if last < m:
             now[last + 1] = np.inf  # outside the band, for the next row to read
         before, now = now, before

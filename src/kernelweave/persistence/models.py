@@ -198,6 +198,7 @@ def _metadata(model: Any, final: Any) -> dict[str, Any]:
 
 
 def _n_samples(final: Any) -> int:
+    """Number of labelled training samples, of which a sparse model keeps only some."""
     if hasattr(final, "n_samples_fit_"):
         return int(final.n_samples_fit_)
     # Training samples of weight zero have a place in dual_coef_ only.

@@ -15,6 +15,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from kernelweave.estimators.expansion import KernelExpansion
+from kernelweave.estimators.sparse_expansion import SparseExpansion
 from kernelweave.exceptions import import_extra
 from kernelweave.solvers.driver import Status
 
@@ -74,7 +75,7 @@ def storable(estimator: Any) -> Any:
     def change(value: Any) -> Any:
         if isinstance(value, Status):
             return StoredStatus(value.name)
-        if isinstance(value, KernelExpansion):
+        if isinstance(value, KernelExpansion | SparseExpansion):
             return replace(value, X=_used_columns(value))
         return _stored_frame(value) if _is_frame(value) else value
 
@@ -135,7 +136,7 @@ def _is_frame(value: Any) -> bool:
     return type(value).__name__ == "DataFrame" and hasattr(value, "columns") and hasattr(value, "to_numpy")
 
 
-def _used_columns(expansion: KernelExpansion) -> Any:
+def _used_columns(expansion: KernelExpansion | SparseExpansion) -> Any:
     """The training samples without the columns that no kernel reads: they are nobody's business."""
     chosen = [member.columns.names for member in expansion.prepared.named]
     if not _is_frame(expansion.X) or any(names is None for names in chosen):

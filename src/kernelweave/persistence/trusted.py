@@ -13,11 +13,15 @@ import kernelweave.kernels as kernels
 from kernelweave._compat import column_list_types
 from kernelweave.estimators.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
+from kernelweave.estimators.mixed_norm import MixedNormClassifier
+from kernelweave.estimators.mixed_norm_cv import MixedNormClassifierCV
+from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
 from kernelweave.estimators.mkl import MKLClassifier
 from kernelweave.estimators.monotone import MonotoneClassifier
 from kernelweave.estimators.monotone_regression import MonotoneRegressor
 from kernelweave.estimators.monotone_transformer import MonotoneTransformer
 from kernelweave.estimators.ramp_model import RampModel
+from kernelweave.estimators.sparse_expansion import SparseExpansion
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.preparation import Preparation
 from kernelweave.gram.repair import Repair
@@ -30,6 +34,9 @@ __all__ = ["ESTIMATORS", "refuse_unstorable", "trusted_names"]
 
 ESTIMATORS: tuple[type, ...] = (
     KernelAligner,
+    MixedNormClassifier,
+    MixedNormClassifierCV,
+    MixedNormRegressor,
     MKLClassifier,
     MonotoneClassifier,
     MonotoneRegressor,
@@ -46,6 +53,7 @@ _PARTS = (
     RampModel,
     Ramps,
     Repair,
+    SparseExpansion,
     StoredFrame,
     StoredStatus,
 )

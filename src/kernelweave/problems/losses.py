@@ -309,21 +309,18 @@ class LogisticLoss(_LabelLoss):
         return low
 
     def proximal(self, point: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-        # In m = y h: m = q + c / (1 + exp(m)), between q and q + c; Newton, kept inside the bracket.
+        # In m = y h: g(m) = m - q - c / (1 + exp(m)) = 0. g increases, convex below m = 0 and concave above,
+        # so Newton's method from zero goes to the root from one side, whatever q and c are.
         q, c = self.y * point, step * self.weight
-        low, high = q.copy(), q + c
-        m = q + c * expit(-q) / (1.0 + 0.25 * c)
+        m = np.zeros_like(q)
         for _ in range(_BISECTIONS):
             p = expit(-m)
             excess, slope = m - q - c * p, 1.0 + c * p * (1.0 - p)
-            np.copyto(low, m, where=excess < 0)
-            np.copyto(high, m, where=excess > 0)
-            following = m - excess / slope
-            outside = (following < low) | (following > high)
-            following[outside] = 0.5 * (low + high)[outside]
-            done = bool((np.abs(following - m) <= 1e-14 * (1.0 + np.abs(m))).all())
-            m = following
-            if done:
+            change = excess / slope
+            m = m - change
+            # Below this the excess is rounding of its terms.
+            rounding = 1e-15 * (np.abs(m) + np.abs(q) + c * p) / slope
+            if (np.abs(change) <= rounding + 1e-14 * (1.0 + np.abs(m))).all():
                 break
         p = expit(-m)
         return self.y * m, 1.0 / (1.0 + c * p * (1.0 - p))

@@ -119,6 +119,22 @@ class MixedNormProblem:
         nothing = np.zeros(self.n_samples)
         return self.penalty.dual_norm(gram.adjoint(self.loss.slopes(nothing + self.bias_for(nothing))))
 
+    def path_start(self, gram: Any) -> float:
+        """Strength to begin a path with: `alpha_max`, or where the coefficients lower the loss by a hundredth at most.
+
+        Parameters
+        ----------
+        gram : GramStack
+            The kernels.
+        """
+        nothing = np.zeros(self.n_samples)
+        scores = nothing + self.bias_for(nothing)
+        z = gram.adjoint(self.loss.slopes(scores))
+        if self.penalty.q == 1:
+            return self.penalty.dual_norm(z)
+        # With the slopes at zero as the dual point the optimum is at least the loss there less this over the strength.
+        return 100.0 * self.penalty.conjugate(z) / self.loss.value(scores)
+
     def certify(self, gram: Any, candidate: Candidate) -> Certificate:
         """Judge coefficients.
 

@@ -3,9 +3,11 @@
 Problem (`MixedNormProblem`): minimise over alpha, b  loss(sum_t K_t alpha_t + b) + (lam/q) ||alpha||_{pq;r}^q.
 
 Method: proximal point steps in coefficients and split scores, each solved by semismooth Newton
-on its dual (`proximal_step`). After each step one pass over all kernels finds the violators, which
-join the working set, and gives the duality gap; the step length grows while Newton's method finds
-the steps easy. Entries never leave the set: late removals make such methods cycle.
+on its dual (`proximal_step`), in a metric that makes up for the scales of the kernels. After each step
+one pass over all kernels finds the violators, which join the working set, and gives the duality gap;
+the step length grows while Newton's method finds the steps easy. Entries never leave the set: late
+removals make such methods cycle. The slopes of the loss are the dual point; where they lag behind
+the coefficients (large kernels magnify what they are off), the step's own multipliers are tried too.
 Problem from [K09] (2); that paper lists working sets as open.
 """
 
@@ -19,18 +21,21 @@ import numpy as np
 from kernelweave.gram.base import FloatArray
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.mixed_norm import MixedNormProblem
-from kernelweave.solvers.mixed_norm.columns import HeldColumns, StreamedColumns, WorkingColumns
+from kernelweave.solvers.mixed_norm.columns import HeldColumns, StreamedColumns, WorkingColumns, column_sizes
 from kernelweave.solvers.mixed_norm.jacobian import EntryPenalty
 from kernelweave.solvers.mixed_norm.newton_system import NewtonSystem
+from kernelweave.solvers.mixed_norm.prox import group_count
 from kernelweave.solvers.mixed_norm.proximal_step import MAX_NEWTON, Centre, Steps, proximal_step
 from kernelweave.solvers.mixed_norm.working_set import violators
 
 __all__ = ["solve_augmented_lagrangian"]
 
-_FIRST_SIGMA, _LAST_SIGMA = 20.0, 1e9  # in units of one over the mean squared norm of a column
+_FIRST_SIGMA, _LAST_SIGMA = 20.0, 1e9  # in units of one over the mean squared norm of a kernel's columns
 _LARGEST_RHO = 1e5
 _MAX_STEPS = 300
-_PATIENCE = 8  # steps without a smaller gap before giving up
+_PATIENCE = 8  # steps without a smaller gap or value, or a longer step, before giving up
+_PROGRESS = 1e-3  # relative fall of the value that counts
+_LAGGING = 10.0  # gap over the last fall of the value from which the dual point is suspected
 
 
 class _Run:
@@ -47,7 +52,8 @@ class _Run:
         self.sigma = 0.0 if start is None else float(start.extras.get("sigma", 0.0))
         self.h: FloatArray | None = None
         self.largest_sigma = np.inf
-        self._size = 0.0
+        self._wait, self._easy = 0, 0
+        self.steps = _relative_steps(problem, gram)
         self.best_dual, self.best_w = -np.inf, np.zeros(gram.shape[0])
         self.assess()
 
@@ -66,15 +72,27 @@ class _Run:
         self.primal = problem.objective(self.alpha, scores)
         self.w = problem.loss.feasible(problem.loss.slopes(scores), problem.intercept)
         self.z = self.gram.adjoint(self.w)
-        dual = problem.dual_objective(self.w, self.z)
+        self._bound(self.w, self.z)
+
+    def _bound(self, w: FloatArray, z: FloatArray) -> None:
+        dual = self.problem.dual_objective(w, z)
         if dual >= self.best_dual:
-            self.best_dual, self.best_w = dual, self.w
+            self.best_dual, self.best_w = dual, w
+
+    @property
+    def gap(self) -> float:
+        """Relative gap of the best points so far."""
+        return max((self.primal - self.best_dual) / max(abs(self.primal), np.finfo(float).tiny), 0.0)
+
+    def bound_by(self, w: FloatArray) -> None:
+        """Try multipliers as the dual point: another pass."""
+        w = self.problem.loss.feasible(w, self.problem.intercept)
+        self._bound(w, self.gram.adjoint(w))
 
     def candidate(self) -> Candidate:
-        gap = (self.primal - self.best_dual) / max(abs(self.primal), np.finfo(float).tiny)
         dual = None if self.best_w is self.w else self.best_w[None]
         return Candidate(
-            alpha=self.alpha, bias=np.array([self.b]), gap=max(gap, 0.0), dual_alpha=dual, extras={"sigma": self.sigma}
+            alpha=self.alpha, bias=np.array([self.b]), gap=self.gap, dual_alpha=dual, extras={"sigma": self.sigma}
         )
 
     def grow(self) -> None:
@@ -83,31 +101,54 @@ class _Run:
         self.columns.extend(violators(self.problem.penalty, self.problem.strength, self.alpha, self.z, inside))
 
     def step(self, deadline: float | None) -> None:
-        """One proximal point step on the working set."""
+        """One proximal point step on the working set, and what follows from it."""
         problem, columns = self.problem, self.columns
-        size = self._column_size()
-        sigma = min(self.sigma or _FIRST_SIGMA / size, self.largest_sigma, _LAST_SIGMA / size)
-        rho = float(np.clip(sigma * size, 1.0, _LARGEST_RHO))
-        penalty = EntryPenalty(problem.penalty, columns.entries, self.alpha.shape)
+        sigma = min(self.sigma or _FIRST_SIGMA, self.largest_sigma, _LAST_SIGMA)
+        rho = float(np.clip(sigma, 1.0, _LARGEST_RHO))
+        penalty = EntryPenalty(problem.penalty, columns.entries, self.alpha.shape, self.steps)
         h = self.fitted + self.b if self.h is None else self.h
         centre = Centre(self.alpha.ravel()[columns.entries], self.fitted, h)
-        centre, n_newton = proximal_step(
+        centre, w, n_newton = proximal_step(
             problem, columns, penalty, self.system, centre, Steps(sigma, rho), self.w, deadline
         )
+        before = self._point()
         self.alpha, self.fitted, self.h = columns.spread(centre.x), centre.fitted, centre.h
-        if n_newton > MAX_NEWTON:
-            # Beyond what Newton's method (or floating point) can do: keep well below from now on.
-            self.sigma, self.largest_sigma = 0.1 * sigma, 0.3 * sigma
-        else:
-            self.sigma = sigma * (10.0 if n_newton <= 2 else 3.0 if n_newton <= 5 else 1.0)
+        self.assess()
+        value = before[0]
+        if self.gap > _LAGGING * abs(value - self.primal) / max(abs(self.primal), np.finfo(float).tiny):
+            self.bound_by(w)
+        if n_newton > MAX_NEWTON and self.primal > value:
+            self.primal, self.alpha, self.fitted, self.h, self.b, self.w, self.z = before
+        self._adapt(sigma, n_newton)
 
-    def _column_size(self) -> float:
-        """Mean squared norm of some columns of the working set."""
-        if self._size == 0.0:
-            sample = np.arange(0, len(self.columns), max(1, len(self.columns) // 200), dtype=np.intp)
-            rows = self.columns.rows(sample)
-            self._size = max(float(np.einsum("ij,ij->i", rows, rows).mean()), np.finfo(float).tiny)
-        return self._size
+    def _point(self) -> tuple[Any, ...]:
+        return self.primal, self.alpha, self.fitted, self.h, self.b, self.w, self.z
+
+    def _adapt(self, sigma: float, n_newton: int) -> None:
+        """Choose the next step length by how hard this step was."""
+        if n_newton > MAX_NEWTON:
+            # Beyond what Newton's method (or floating point) can do: keep below, the longer the more often it failed.
+            self.sigma, self.largest_sigma = 0.1 * sigma, 0.3 * sigma
+            self._wait, self._easy = 2 * self._wait + 1, 0
+            return
+        self.sigma = sigma * (10.0 if n_newton <= 2 else 3.0 if n_newton <= 5 else 1.0)
+        if self.sigma > self.largest_sigma:
+            self._easy += 1
+            if self._easy > self._wait:
+                self.largest_sigma, self._easy = 3.0 * self.largest_sigma, 0
+
+
+def _relative_steps(problem: MixedNormProblem, gram: Any) -> FloatArray:
+    """Step of each group: one over the mean squared norm of the columns it concerns.
+
+    Groups of samples run across all kernels, and have the same step.
+    """
+    sizes = column_sizes(gram)
+    if problem.penalty.r == 1 and not problem.penalty.separable:
+        sizes = np.full(group_count(problem.penalty, (gram.shape[1], gram.n_kernels)), sizes.mean())
+    largest = sizes.max()
+    # A kernel that is zero where it was looked at goes by the largest, on the careful side.
+    return 1.0 / np.where(sizes > 0, sizes, largest if largest > 0 else 1.0)
 
 
 def solve_augmented_lagrangian(
@@ -132,12 +173,15 @@ def solve_augmented_lagrangian(
         Coefficients and best bias after each proximal point step.
     """
     run = _Run(problem, gram, start)
-    smallest, waited = np.inf, 0
+    smallest, lowest, longest, waited = np.inf, np.inf, 0.0, 0
     for _ in range(_MAX_STEPS):
         candidate = run.candidate()
         yield candidate
-        waited = 0 if candidate.gap < 0.9 * smallest else waited + 1
-        smallest = min(smallest, candidate.gap)
+        if candidate.gap < 0.9 * smallest or run.primal < (1.0 - _PROGRESS) * lowest or run.sigma > longest:
+            waited, longest = 0, max(run.sigma, longest)
+        else:
+            waited += 1
+        smallest, lowest = min(smallest, candidate.gap), min(lowest, run.primal)
         if waited > _PATIENCE:
             return
         run.grow()
@@ -147,4 +191,3 @@ def solve_augmented_lagrangian(
             run.step(deadline)
         except np.linalg.LinAlgError:
             return
-        run.assess()

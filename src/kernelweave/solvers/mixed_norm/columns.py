@@ -18,10 +18,11 @@ from scipy.linalg import blas
 
 from kernelweave.gram.base import FloatArray, IntArray
 
-__all__ = ["HeldColumns", "StreamedColumns", "WorkingColumns", "add_outer"]
+__all__ = ["HeldColumns", "StreamedColumns", "WorkingColumns", "add_outer", "column_sizes"]
 
 _SUMS = {"reassoc", "contract", "nsz"}
 _BLOCK_BYTES = 16 * 2**20
+_SAMPLED = 20  # columns of each kernel that are looked at for its size
 
 
 @njit(cache=True, fastmath=_SUMS)
@@ -137,6 +138,18 @@ class WorkingColumns(ABC):
         """
         for part, rows in self.blocks(chosen):
             add_outer(rows, weights[part], out)
+
+
+def column_sizes(gram: Any) -> FloatArray:
+    """Mean squared norm of some columns of each kernel, shape (n_kernels,)."""
+    n, n_points = gram.shape
+    samples = np.arange(n, dtype=np.intp)
+    points = np.unique(np.linspace(0, n_points - 1, min(_SAMPLED, n_points)).astype(np.intp))
+    sizes = np.empty(gram.n_kernels)
+    for t in range(gram.n_kernels):
+        block = gram.read(np.array([t], dtype=np.intp), samples, points)[0]
+        sizes[t] = np.einsum("ij,ij->", block, block) / len(points)
+    return sizes
 
 
 def add_outer(rows: FloatArray, weights: FloatArray, out: npt.NDArray[np.floating]) -> None:

@@ -23,36 +23,37 @@ from kernelweave.gram.base import IntArray
 from kernelweave.problems.base import FloatArray
 from kernelweave.problems.penalties import MixedNorm
 
-__all__ = ["entry_groups", "prox", "prox_entries"]
+__all__ = ["entry_groups", "group_count", "prox", "prox_entries"]
 
 
 @njit(cache=True)
-def _soft(u: FloatArray, lam: float, out: FloatArray) -> None:
+def _soft(u: FloatArray, groups: IntArray, lam: FloatArray, out: FloatArray) -> None:
     for k in range(len(u)):
-        if u[k] > lam:
-            out[k] = u[k] - lam
-        elif u[k] < -lam:
-            out[k] = u[k] + lam
+        threshold = lam[groups[k]]
+        if u[k] > threshold:
+            out[k] = u[k] - threshold
+        elif u[k] < -threshold:
+            out[k] = u[k] + threshold
         else:
             # Keeps a NaN visible instead of turning it into a zero.
             out[k] = 0.0 * u[k]
 
 
 @njit(cache=True)
-def _block(u: FloatArray, groups: IntArray, lam: float, norms: FloatArray, out: FloatArray) -> None:
+def _block(u: FloatArray, groups: IntArray, lam: FloatArray, norms: FloatArray, out: FloatArray) -> None:
     norms[:] = 0.0
     for k in range(len(u)):
         norms[groups[k]] += u[k] * u[k]
     for g in range(len(norms)):
         norm = np.sqrt(norms[g])
         # norms becomes the factor of the group; a NaN stays one.
-        norms[g] = 0.0 if norm <= lam else 1.0 - lam / norm
+        norms[g] = 0.0 if norm <= lam[g] else 1.0 - lam[g] / norm
     for k in range(len(u)):
         out[k] = u[k] * norms[groups[k]]
 
 
 @njit(cache=True)
-def _elitist(u: FloatArray, groups: IntArray, lam: float, theta: FloatArray, out: FloatArray) -> None:
+def _elitist(u: FloatArray, groups: IntArray, lam: FloatArray, theta: FloatArray, out: FloatArray) -> None:
     m = len(theta)
     count, total = np.zeros(m, np.intp), np.zeros(m)
     for k in range(len(u)):
@@ -60,7 +61,7 @@ def _elitist(u: FloatArray, groups: IntArray, lam: float, theta: FloatArray, out
         total[groups[k]] += abs(u[k])
     members = count.copy()
     for g in range(m):
-        theta[g] = lam * total[g] / (1.0 + lam * count[g])
+        theta[g] = lam[g] * total[g] / (1.0 + lam[g] * count[g])
     unsettled = True
     while unsettled:
         unsettled = False
@@ -76,7 +77,7 @@ def _elitist(u: FloatArray, groups: IntArray, lam: float, theta: FloatArray, out
             if count[g] < members[g]:
                 members[g] = count[g]
                 if count[g] > 0:
-                    theta[g] = lam * total[g] / (1.0 + lam * count[g])
+                    theta[g] = lam[g] * total[g] / (1.0 + lam[g] * count[g])
                     unsettled = True
     for k in range(len(u)):
         excess = abs(u[k]) - theta[groups[k]]
@@ -87,7 +88,12 @@ def _elitist(u: FloatArray, groups: IntArray, lam: float, theta: FloatArray, out
 
 
 def prox_entries(
-    penalty: MixedNorm, u: FloatArray, groups: IntArray, scratch: FloatArray, lam: float, out: FloatArray | None = None
+    penalty: MixedNorm,
+    u: FloatArray,
+    groups: IntArray,
+    scratch: FloatArray,
+    lam: float | FloatArray,
+    out: FloatArray | None = None,
 ) -> FloatArray:
     """Proximity operator of ``lam Omega`` on some of the entries, the others being held at zero.
 
@@ -98,11 +104,11 @@ def prox_entries(
     u : ndarray of shape (n_entries,)
         Point; not changed.
     groups : ndarray of shape (n_entries,), dtype intp
-        Group of each entry; not read when p = q.
+        Group of each entry, from `entry_groups`.
     scratch : ndarray of shape (n_groups,)
         Overwritten.
-    lam : float
-        Nonnegative strength, with the step length multiplied in.
+    lam : float or ndarray of shape (n_groups,)
+        Nonnegative strength, with the step length (of each group) multiplied in.
     out : ndarray of shape (n_entries,), optional
         Where to write the result.
 
@@ -111,21 +117,31 @@ def prox_entries(
     ndarray of shape (n_entries,)
     """
     result = np.empty_like(u) if out is None else out
+    strengths = np.full(len(scratch), lam) if np.ndim(lam) == 0 else np.asarray(lam)
     if penalty.separable:
         if penalty.q == 1:
-            _soft(u, lam, result)
+            _soft(u, groups, strengths, result)
         else:
-            np.divide(u, 1.0 + lam, out=result)
+            np.divide(u, 1.0 + strengths[groups], out=result)
     elif penalty.q == 1:
-        _block(u, groups, lam, scratch, result)
+        _block(u, groups, strengths, scratch, result)
     else:
-        _elitist(u, groups, lam, scratch, result)
+        _elitist(u, groups, strengths, scratch, result)
     return result
 
 
 def entry_groups(penalty: MixedNorm, entries: IntArray, n_kernels: int) -> IntArray:
-    """Groups of entries given by their position in the row-major (n_samples, n_kernels) array."""
-    return entries // n_kernels if penalty.r == 1 else entries % n_kernels
+    """Groups of entries given by their position in the row-major (n_samples, n_kernels) array.
+
+    Where the penalty has none (p = q) a kernel's entries count as one, for what is said group by group.
+    """
+    by_sample = penalty.r == 1 and not penalty.separable
+    return entries // n_kernels if by_sample else entries % n_kernels
+
+
+def group_count(penalty: MixedNorm, shape: tuple[int, ...]) -> int:
+    """Number of groups that `entry_groups` tells apart, of coefficients of shape (n_points, n_kernels)."""
+    return shape[0] if penalty.r == 1 and not penalty.separable else shape[1]
 
 
 def prox(penalty: MixedNorm, u: FloatArray, lam: float) -> FloatArray:
@@ -153,5 +169,5 @@ def prox(penalty: MixedNorm, u: FloatArray, lam: float) -> FloatArray:
     """
     n, n_kernels = u.shape
     groups = entry_groups(penalty, np.arange(n * n_kernels, dtype=np.intp), n_kernels)
-    scratch = np.empty(n if penalty.r == 1 else n_kernels)
+    scratch = np.empty(group_count(penalty, u.shape))
     return prox_entries(penalty, np.ascontiguousarray(u).ravel(), groups, scratch, lam).reshape(n, n_kernels)

@@ -8,8 +8,8 @@ For multipliers w of h = K x + b the minimisers are x = prox(x0 + sigma K'w) and
 at h0 - rho w; a free b asks for sum w = 0, which is kept throughout, and is what the residual
 h - K x leaves in common. The concave dual has the gradient h - K x - b. Splitting the scores h off
 makes it smooth in every sample (without it the ascent stalls at w = 0), and its generalised Hessian
-is -(sigma K J K' + rho D). The z = K'w is linear along a step, so a trial costs one product with the
-few columns in the support of x.
+is -(sigma K J K' + rho D). Groups of entries may have steps of their own beside the common sigma.
+The z = K'w is linear along a step, so a trial costs one product with the few columns in the support of x.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INNER = 0.03  # residual allowed, as a part of how far the step moves
 
 @dataclass(frozen=True)
 class Steps:
-    """Step lengths of the coefficients and of the scores."""
+    """Step lengths of the coefficients (common factor) and of the scores."""
 
     sigma: float
     rho: float
@@ -75,7 +75,7 @@ class _Dual:
 
     def at(self, w: FloatArray, z: FloatArray) -> _Evaluation:
         c, s, lam = self.centre, self.steps, self.problem.strength
-        u = c.x + s.sigma * z
+        u = c.x + s.sigma * self.penalty.entry_steps * z
         x = self.penalty.prox(u, s.sigma * lam)
         fitted = self.columns.apply(x)
         h, derivative = self.problem.loss.proximal(c.h - s.rho * w, s.rho)
@@ -88,7 +88,8 @@ class _Dual:
 
     def _moved(self, x: FloatArray, h: FloatArray) -> float:
         dx, dh = x - self.centre.x, h - self.centre.h
-        return float(np.sqrt(dx @ dx / self.steps.sigma + dh @ dh / self.steps.rho))
+        squared = dx @ (dx / self.penalty.entry_steps) / self.steps.sigma + dh @ dh / self.steps.rho
+        return float(np.sqrt(squared))
 
     def solved(self, now: _Evaluation) -> bool:
         """Whether the residual is small against the way gone (or zero but for rounding)."""
@@ -107,7 +108,7 @@ def proximal_step(
     steps: Steps,
     w: FloatArray,
     deadline: float | None = None,
-) -> tuple[Centre, int]:
+) -> tuple[Centre, FloatArray, int]:
     """Take one proximal point step.
 
     Parameters
@@ -133,6 +134,8 @@ def proximal_step(
     -------
     centre : Centre
         The new point.
+    w : ndarray of shape (n_samples,)
+        Its multipliers.
     n_newton : int
         Newton steps taken; more than `MAX_NEWTON` for a step that was left unsolved.
     """
@@ -152,7 +155,7 @@ def proximal_step(
             break
     if count == MAX_NEWTON and not dual.solved(now):
         count += 1
-    return Centre(now.x, now.fitted, now.h), count
+    return Centre(now.x, now.fitted, now.h), now.w, count
 
 
 def _ascend(dual: _Dual, now: _Evaluation, d: FloatArray) -> _Evaluation | None:

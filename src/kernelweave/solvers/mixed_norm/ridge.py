@@ -48,15 +48,23 @@ def outer_products(gram: Any) -> FloatArray:
 
 
 class _Iteration:
-    """Slopes w with M w, and the value of the problem at alpha = K'w / lam."""
+    """Slopes w with z = K'w and the scores K z / lam, and the value of the problem at alpha = z / lam.
 
-    def __init__(self, problem: MixedNormProblem, w: FloatArray, image: FloatArray) -> None:
-        self.w, self.image = w, image
-        self.fitted = image / problem.strength
+    The scores go through K, not through M: M has the square of its condition.
+    """
+
+    def __init__(self, problem: MixedNormProblem, w: FloatArray, z: FloatArray, fitted: FloatArray) -> None:
+        self.w, self.z, self.fitted = w, z, fitted
         self.b = problem.bias_for(self.fitted)
         self.scores = self.fitted + self.b
-        self.norm = max(float(w @ image), 0.0) / (2.0 * problem.strength)
+        self.norm = 0.5 * float(np.vdot(z, z)) / problem.strength
         self.value = problem.loss.value(self.scores) + self.norm
+
+    @classmethod
+    def at(cls, problem: MixedNormProblem, gram: Any, w: FloatArray) -> _Iteration:
+        """The iteration at slopes w: two passes over the kernels."""
+        z = gram.adjoint(w)
+        return cls(problem, w, z, gram.apply(z) / problem.strength)
 
 
 def solve_ridge(
@@ -94,27 +102,33 @@ def solve_ridge(
     w = extras.get("slopes")
     if w is None:
         w = np.zeros(gram.shape[0])
-    now = _Iteration(problem, w, matrix @ w)
+    now = _Iteration.at(problem, gram, w)
     for _ in range(_MAX_STEPS):
-        yield _candidate(problem, gram, now, matrix)
-        following = _newton(problem, matrix, now)
+        yield _candidate(problem, now, matrix)
+        following = _newton(problem, gram, matrix, now)
         if following is None:
             return
         now = following
 
 
-def _candidate(problem: MixedNormProblem, gram: Any, now: _Iteration, matrix: FloatArray) -> Candidate:
-    loss = problem.loss
-    slopes = loss.feasible(loss.slopes(now.scores), problem.intercept)
-    curvature = max(float(slopes @ (matrix @ slopes)), 0.0) / (2.0 * problem.strength)
-    scale = loss.best_scale(slopes, curvature, np.inf)
-    dual = loss.dual_value(scale * slopes) - scale**2 * curvature
-    gap = max(now.value - dual, 0.0) / max(abs(now.value), np.finfo(float).tiny)
-    alpha = gram.adjoint(now.w) / problem.strength
-    return Candidate(alpha=alpha, bias=np.array([now.b]), gap=gap, extras={"outer_products": matrix, "slopes": slopes})
+def _candidate(problem: MixedNormProblem, now: _Iteration, matrix: FloatArray) -> Candidate:
+    # Where w is feasible it is the better dual point: the slopes magnify what the scores are off.
+    w = problem.loss.feasible(now.w, problem.intercept)
+    scale = problem.loss.best_scale(w, now.norm, np.inf)
+    gap = np.inf
+    if np.allclose(w, now.w, rtol=1e-6, atol=1e-9 * float(np.abs(w).max())):
+        dual = problem.loss.dual_value(scale * w) - scale**2 * now.norm
+        gap = max(now.value - dual, 0.0) / max(abs(now.value), np.finfo(float).tiny)
+    return Candidate(
+        alpha=now.z / problem.strength,
+        bias=np.array([now.b]),
+        gap=gap,
+        dual_alpha=w[None],
+        extras={"outer_products": matrix, "slopes": now.w},
+    )
 
 
-def _newton(problem: MixedNormProblem, matrix: FloatArray, now: _Iteration) -> _Iteration | None:
+def _newton(problem: MixedNormProblem, gram: Any, matrix: FloatArray, now: _Iteration) -> _Iteration | None:
     """One damped step towards w = slopes(M w / lam + b); None when the value cannot fall any more."""
     loss, lam = problem.loss, problem.strength
     slopes, curvatures = loss.slopes(now.scores), loss.curvatures(now.scores)
@@ -130,10 +144,11 @@ def _newton(problem: MixedNormProblem, matrix: FloatArray, now: _Iteration) -> _
         if inactive.any() and target[inactive].any():
             rhs -= matrix[np.ix_(active, inactive)] @ target[inactive] / lam
         target[active] = _bordered(block, rhs, -float(target[inactive].sum()), problem.intercept)
-    image = matrix @ target
+    whole = _Iteration.at(problem, gram, target)
     length = 1.0
     while length > 1e-8:
-        trial = _Iteration(problem, now.w + length * (target - now.w), now.image + length * (image - now.image))
+        parts = zip((now.w, now.z, now.fitted), (whole.w, whole.z, whole.fitted), strict=True)
+        trial = _Iteration(problem, *(old + length * (new - old) for old, new in parts))
         if trial.value < now.value:
             return trial
         length *= 0.5
