@@ -11,6 +11,7 @@ from benchmarks.harness import print_rows
 SUITES = {
     "nonnegative": "Nonnegative weights",
     "free_sign": "Weights of any sign",
+    "monotone": "Monotone transforms",
     "memory": "Memory",
     "startup": "Start-up",
 }
