@@ -25,6 +25,7 @@ import scipy.optimize
 import scipy.sparse
 
 from kernelweave.gram.base import FloatArray, IntArray
+from kernelweave.gram.dense import DenseStack
 from kernelweave.gram.directed import DirectedRampStack
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
@@ -81,7 +82,10 @@ class _Search:
         elif self.by_descent:
             result = run(solve_descent, svm, linear, tol=_ROUGH_ACCURACY, start=start)
         else:
-            result = run(solve_interior_point, svm, linear, tol=_ACCURACY)
+            # With more features than samples their matrix of inner products is the smaller one.
+            wide = self.gram.n_features > self.gram.shape[0]
+            held = DenseStack([linear.combine(np.ones(1))]) if wide else linear
+            result = run(solve_interior_point, svm, held, tol=_ACCURACY)
         found = result.candidate.alpha
         assert found is not None
         w = self.problem.feature_weights(self.gram, m, found)
