@@ -15,7 +15,7 @@ from kernelweave.cli.main import main
 from kernelweave.cli.parser import build_parser
 
 PAGES = ["README.md", "docs/command-line.md", "docs/errors.md"]
-EXAMPLES = ["docs/indefinite-kernels.md", "docs/learning-kernels.md", "docs/monotone.md"]
+EXAMPLES = ["docs/learning-kernels.md", "docs/indefinite-kernels.md", "docs/monotone.md"]
 
 
 @pytest.fixture
