@@ -11,6 +11,7 @@ from benchmarks.harness import print_rows
 SUITES = {
     "nonnegative": "Nonnegative weights",
     "free_sign": "Weights of any sign",
+    "mixed_norm": "Mixed norms",
     "monotone": "Monotone transforms",
     "memory": "Memory",
     "startup": "Start-up",

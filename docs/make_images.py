@@ -44,12 +44,15 @@ def titanic_relevance(folder: Path = IMAGES) -> Path:
     plt = import_extra("matplotlib.pyplot", "plot", "Drawing")
     data = realisation(0, Settings())
     order = np.lexsort((*data.X.T, data.y))
-    figure, grid = plt.subplots(6, figsize=(7.2, 6.4), sharex=True, layout="constrained")
-    for axes, (norm, relevance) in zip(grid, relevance_maps(Settings()).items(), strict=True):
-        RelevanceDisplay(relevance[:, order], list(KERNELS)).plot(ax=axes, colorbar=axes is grid[0])
-        axes.set_title(norm, fontsize=9, loc="left")
-        axes.axvline(np.count_nonzero(data.y == 0) - 0.5, color="#4477aa", linewidth=0.8)
-        axes.label_outer()
+    figure, grid = plt.subplots(6, 2, figsize=(9.0, 6.4), sharex=True, layout="constrained")
+    columns = (("intercept", 1.0, "intercept"), ("constant kernel", 0.1, "constant kernel, λ / 10"))
+    for column, (bias, factor, title) in zip(grid.T, columns, strict=True):
+        for axes, (norm, relevance) in zip(column, relevance_maps(bias, factor, Settings()).items(), strict=True):
+            RelevanceDisplay(relevance[:, order], list(KERNELS)).plot(ax=axes, colorbar=False)
+            axes.set_title(f"{norm}    ({title})" if axes is column[0] else norm, fontsize=9, loc="left")
+            axes.axvline(np.count_nonzero(data.y == 0) - 0.5, color="#4477aa", linewidth=0.8)
+            axes.label_outer()
+    figure.colorbar(grid[0, 0].images[0], ax=grid, label="relevance", ticks=[0, 1], aspect=40)
     return _save(figure, folder / "titanic-relevance.png")
 
 

@@ -210,8 +210,7 @@ class MixedNormClassifierCV(MixedNormClassifier):
         if self.selection not in _SELECTIONS:
             raise ValueError(f"selection must be one of {_SELECTIONS}; got {self.selection!r}.")
         X = self._check_fit_samples(X)
-        settings, training, losses, n = self._prepare(X, y, sample_weight, None)
-        self.alphas_ = alpha_grid(losses, training.gram, settings, self.alphas, self.n_alphas, self.alpha_min_ratio)
+        self.alphas_, n = self._grid(X, y, sample_weight)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         fold = _Fold(MixedNormClassifier(**given), get_scorer("accuracy" if self.scoring is None else self.scoring))
         y = np.asarray(y).ravel()
@@ -223,8 +222,14 @@ class MixedNormClassifierCV(MixedNormClassifier):
         )
         self.cv_scores_ = np.stack(scores, axis=1)
         self.alpha_ = float(self.alphas_[_chosen(self.cv_scores_, self.selection)])
+        settings, training, losses, n = self._prepare(X, y, sample_weight, None)
         self._store(training, fit_mixed_norm(losses, self.alpha_, training.gram, settings), n)
         return self
+
+    def _grid(self, X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, int]:
+        # The kernels on all samples are evaluated again at the end: while folds run, they would take memory.
+        settings, training, losses, n = self._prepare(X, y, sample_weight, None)
+        return alpha_grid(losses, training.gram, settings, self.alphas, self.n_alphas, self.alpha_min_ratio), n
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ from kernelweave.problems.losses import SquaredHingeLoss
 from kernelweave.problems.mixed_norm import MixedNormProblem
 from kernelweave.problems.penalties import MixedNorm
 from kernelweave.solvers.driver import Status, run
+from kernelweave.solvers.mixed_norm import augmented_lagrangian as module
 from kernelweave.solvers.mixed_norm.augmented_lagrangian import solve_augmented_lagrangian
+from kernelweave.solvers.mixed_norm.columns import StreamedColumns
 
 PENALTIES = [MixedNorm(1, 1), *(MixedNorm(p, 3 - p, r) for p in (1, 2) for r in (1, 2))]
 each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=str)
@@ -95,3 +97,19 @@ def test_zero_kernels_and_duplicates():
         result = run(solve_augmented_lagrangian, problem, gram, tol=1e-8)
         assert result.status is Status.OPTIMAL, (penalty, result.message)
         assert not result.candidate.alpha[:, 2].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_are_streamed_once_they_are_many(make_problem, monkeypatch, dtype):
+    """The same steps, but for rounding, whether columns are copied or read where they are."""
+    problem, gram = make_problem(MixedNorm(1, 2, 1), 0.05, dtype=dtype)
+    monkeypatch.setattr(module, "_HELD_SHARE", 2.0)
+    held = run(solve_augmented_lagrangian, problem, gram, tol=1e-8)
+    handed = []
+    original = StreamedColumns.instead_of
+    monkeypatch.setattr(StreamedColumns, "instead_of", lambda columns: handed.append(len(columns)) or original(columns))
+    monkeypatch.setattr(module, "_HELD_SHARE", 0.6 * 8 / np.dtype(dtype).itemsize)
+    streamed = run(solve_augmented_lagrangian, problem, gram, tol=1e-8)
+    assert len(handed) == 1 and 0 < handed[0] <= 0.6 * 160
+    assert streamed.status is Status.OPTIMAL
+    assert streamed.certificate.primal == pytest.approx(held.certificate.primal, rel=1e-7)

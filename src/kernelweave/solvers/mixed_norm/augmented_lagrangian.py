@@ -32,6 +32,7 @@ __all__ = ["solve_augmented_lagrangian"]
 
 _FIRST_SIGMA, _LAST_SIGMA = 20.0, 1e9  # in units of one over the mean squared norm of a kernel's columns
 _LARGEST_RHO = 1e5
+_HELD_SHARE = 0.5  # of the stack's bytes: columns beyond are read where they are, not copied
 _MAX_STEPS = 300
 _PATIENCE = 8  # steps without a smaller gap or value, or a longer step, before giving up
 _PROGRESS = 1e-3  # relative fall of the value that counts
@@ -98,7 +99,12 @@ class _Run:
     def grow(self) -> None:
         """Let the violators join the working set."""
         inside = self.columns.inside
-        self.columns.extend(violators(self.problem.penalty, self.problem.strength, self.alpha, self.z, inside))
+        joining = violators(self.problem.penalty, self.problem.strength, self.alpha, self.z, inside)
+        share = _HELD_SHARE * self.gram.dtype.itemsize / 8
+        if isinstance(self.columns, HeldColumns) and len(self.columns) + len(joining) > share * self.alpha.size:
+            self.columns = StreamedColumns.instead_of(self.columns)
+            self.system.read_from(self.columns)
+        self.columns.extend(joining)
 
     def step(self, deadline: float | None) -> None:
         """One proximal point step on the working set, and what follows from it."""

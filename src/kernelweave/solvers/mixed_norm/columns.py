@@ -191,9 +191,9 @@ class HeldColumns(WorkingColumns):
         first = len(self.entries)
         super().extend(entries)
         if len(self.entries) > len(self._buffer):
-            grown = np.empty((max(len(self.entries), len(self._buffer) * 3 // 2), self._buffer.shape[1]))
-            grown[:first] = self._buffer[:first]
-            self._buffer = grown
+            size = max(len(self.entries), len(self._buffer) * 3 // 2)
+            # In place: the system moves pages instead of keeping two copies. Nobody holds a view between calls.
+            self._buffer.resize((size, self._buffer.shape[1]), refcheck=False)
         _read_columns(self._gram, entries, self._buffer[first : len(self.entries)])
 
     def apply(self, values: FloatArray) -> FloatArray:
@@ -220,6 +220,14 @@ class StreamedColumns(WorkingColumns):
     def __init__(self, gram: Any) -> None:
         super().__init__(gram)
         self._kernels: IntArray = np.zeros(0, dtype=np.intp)
+
+    @classmethod
+    def instead_of(cls, columns: WorkingColumns) -> StreamedColumns:
+        """The same set, in the same order."""
+        streamed = cls(columns._gram)
+        streamed._inside, streamed.entries = columns._inside, columns.entries
+        streamed._kernels = np.unique(streamed.entries % streamed._gram.n_kernels)
+        return streamed
 
     def extend(self, entries: IntArray) -> None:
         points, kernels = np.divmod(entries, self._gram.n_kernels)

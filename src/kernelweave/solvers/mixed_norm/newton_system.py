@@ -49,6 +49,10 @@ class NewtonSystem:
         self._dtype = np.dtype(np.float32 if n_samples >= _SINGLE_FROM else np.float64)
         self._forget()
 
+    def read_from(self, columns: WorkingColumns) -> None:
+        """Go on with the same columns, held in another way."""
+        self._columns = columns
+
     def _forget(self) -> None:
         # Only the lower triangle is ever written or read.
         self._sum = np.zeros((self._n, self._n), dtype=self._dtype, order="F")
