@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
+from kernelweave import MonotoneClassifier
 from kernelweave.cli.demo import VIEWS, demo_model
+from kernelweave.datasets import make_monotone
 from kernelweave.exceptions import import_extra
 from kernelweave.experiments import Settings
 from kernelweave.experiments.kowalski_figure2 import relevance_maps
 from kernelweave.experiments.kowalski_samples import KERNELS, realisation
-from kernelweave.inspection import RelevanceDisplay
+from kernelweave.inspection import RelevanceDisplay, TransformDisplay
 
 IMAGES = Path(__file__).parent / "images"
 COLOURS = {"mean": "#4477aa", "error": "#ccbb44", "worst": "#aa3377"}
@@ -54,6 +56,25 @@ def titanic_relevance(folder: Path = IMAGES) -> Path:
     return _save(figure, folder / "titanic-relevance.png")
 
 
+def learned_transforms(folder: Path = IMAGES) -> Path:
+    """Transforms of the three synthetic sets of Howard and Jebara 2007, with what each should find."""
+    plt = import_extra("matplotlib.pyplot", "plot", "Drawing")
+    figure, grid = plt.subplots(1, 3, figsize=(7.8, 2.8), sharey=True, layout="constrained")
+    for axes, kind in zip(grid, ("identity", "log", "square"), strict=True):
+        bent = make_monotone(400, transform=kind, random_state=0)
+        model = MonotoneClassifier("alternating", C=100.0).fit(bent.data, bent.target)
+        TransformDisplay.from_estimator(model, bent.data, ax=axes)
+        values = np.linspace(0.0, 1.0, 100)
+        axes.plot(values, bent.inverse(values), color="#aa3377", linewidth=1, label="right answer")
+        axes.set_title(
+            {"identity": "as it is", "log": "after a logarithm", "square": "after squaring"}[kind], fontsize=10
+        )
+    grid[2].legend(frameon=False, fontsize=8, loc="lower right")
+    for axes in grid[1:]:
+        axes.set_ylabel("")
+    return _save(figure, folder / "learned-transforms.png")
+
+
 def _save(figure: Any, path: Path) -> Path:
     path.parent.mkdir(exist_ok=True)
     # Without the version of the library inside, the same fit gives the same file.
@@ -64,3 +85,4 @@ def _save(figure: Any, path: Path) -> Path:
 if __name__ == "__main__":
     demo_weights()
     titanic_relevance()
+    learned_transforms()

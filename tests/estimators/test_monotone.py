@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from kernelweave import MonotoneClassifier
+from kernelweave.estimators import ramp_fit
+from kernelweave.solvers.descent import solve_descent
 from kernelweave.solvers.driver import Status
 
 RNG = np.random.default_rng(0)
@@ -267,3 +269,18 @@ def test_transforms_are_monotone_whatever_the_data(seed, n, d, C, kind, share, m
         samples = np.zeros((len(grid), d))
         samples[:, f] = grid
         assert (np.diff(model._model.transform(samples)[:, f]) >= 0).all()
+
+
+@pytest.mark.parametrize(("n", "tol", "expected"), [(310, 1e-3, True), (310, 1e-6, False), (60, 1e-3, False)])
+def test_descent_comes_first_where_ramps_are_many_and_samples_not_few(n, tol, expected, monkeypatch):
+    rows = scipy.sparse.random(n, 700, 0.02, random_state=0, format="csr")
+    y = np.asarray(rows[:, :300].sum(axis=1)).ravel() > np.median(np.asarray(rows[:, :300].sum(axis=1)))
+    used = []
+
+    def seen(*args, **kwargs):
+        used.append("descent")
+        return solve_descent(*args, **kwargs)
+
+    monkeypatch.setattr(ramp_fit, "solve_descent", seen)
+    model = MonotoneClassifier(n_knots=5, tol=tol).fit(rows, y)
+    assert model.certificate_.relative_gap <= tol and bool(used) == expected

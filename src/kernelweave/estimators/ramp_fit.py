@@ -30,6 +30,7 @@ __all__ = ["RampFit", "RampSettings", "fit_ramps"]
 
 _LARGEST_RANK = 2000  # coefficients up to which an interior point factorises in their space
 _FEW_SAMPLES, _FEW_KERNELS = 1000, 500  # up to which it does so in the samples' space
+_VERY_FEW, _DESCENT_REACHES = 300, 1e-5
 _ROUNDING = 1e-8  # gap at which another solver would not do better
 _FINISHED = (Status.OPTIMAL, Status.LOCAL_MINIMUM)
 
@@ -193,13 +194,18 @@ class _Task:
         directed = bool(gram.feature_directions.any())
         single = k == 1 and bool((np.bincount(gram.kernel_of, minlength=m) <= 1).all())
         interior: Solver | None = None
+        # In the samples' space a step costs n^2 and more: descent is quicker, unless samples are very few
+        # or the accuracy is one that it does not reach.
+        second = rank > _LARGEST_RANK and n > _VERY_FEW and self.settings.tol >= _DESCENT_REACHES
         if single and rank <= _LARGEST_RANK:
             interior = solve_directed
         elif not directed and (rank <= _LARGEST_RANK or (n <= _FEW_SAMPLES and m <= _FEW_KERNELS)):
             interior = solve_interior_point
         if interior is None or self.settings.solver == "descent":
             return [solve_descent]
-        return [interior, solve_descent] if self.settings.solver == "auto" else [interior]
+        if self.settings.solver == "interior_point":
+            return [interior]
+        return [solve_descent, interior] if second else [interior, solve_descent]
 
     def finish_convex(self, relaxed: Result) -> RampFit:
         """The additive predictor, or the linear one on the recovered transform."""
