@@ -12,6 +12,7 @@ SUITES = {
     "nonnegative": "Nonnegative weights",
     "free_sign": "Weights of any sign",
     "mixed_norm": "Mixed norms",
+    "monotone": "Monotone transforms",
     "memory": "Memory",
     "startup": "Start-up",
 }

@@ -15,7 +15,7 @@ from kernelweave.cli.main import main
 from kernelweave.cli.parser import build_parser
 
 PAGES = ["README.md", "docs/command-line.md", "docs/errors.md", "docs/mixed-norms.md"]
-EXAMPLES = ["docs/learning-kernels.md", "docs/indefinite-kernels.md", "docs/mixed-norms.md"]
+EXAMPLES = ["docs/learning-kernels.md", "docs/indefinite-kernels.md", "docs/monotone.md", "docs/mixed-norms.md"]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_pictures_are_there_and_small(request):
             assert (root / name).parent.joinpath(path).stat().st_size < 60_000
 
 
-@pytest.mark.parametrize("name", [*PAGES, *EXAMPLES, "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", [*PAGES, *EXAMPLES, "CONTRIBUTING.md", "docs/reproductions/findings.md"])
 def test_links_lead_somewhere(request, name):
     path = request.config.rootpath / name
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernelweave
-from kernelweave import MKLClassifier, load_model, save_model
+from kernelweave import KernelAligner, MKLClassifier, MonotoneClassifier, MonotoneRegressor, load_model, save_model
 from kernelweave.persistence import read_metadata
 
 
@@ -42,6 +42,18 @@ def test_a_model_saved_in_python(run, tmp_path, frame):
     outcome = run("inspect", tmp_path / "m.skops")
     assert "Fitted on   60 rows, 2 columns\nClasses     0, 1\n\nClassifier" in outcome.out
     assert outcome.out.splitlines()[-1].endswith("iterations")
+
+
+@pytest.mark.parametrize("kind", [MonotoneClassifier, MonotoneRegressor, KernelAligner])
+def test_models_of_other_kinds_tell_their_certificate(run, tmp_path, frame, kind):
+    model = kind().fit(frame[["age", "dose"]].to_numpy(), np.arange(60) % 2)
+    save_model(model, tmp_path / "m.skops")
+    outcome = run("inspect", tmp_path / "m.skops")
+    assert outcome.status == 0 and f"Model       {kind.__name__}" in outcome.out
+    assert ("Classes     0, 1" in outcome.out) == (kind is not MonotoneRegressor)
+    assert "Certificate (the optimum lies between the two values)" in outcome.out
+    data = run("inspect", tmp_path / "m.skops", "--json").data
+    assert data["kernels"] == [] and data["certificate"]["objective"] == model.certificate_.primal
 
 
 def test_many_columns_are_cut_short(run, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelweave import MKLClassifier, load_model, save_model
+from kernelweave import MKLClassifier, MonotoneRegressor, load_model, save_model
 from kernelweave.cli.tables import read_table
 
 
@@ -119,3 +119,15 @@ def test_ctrl_c_leaves_the_old_predictions(run, fitted, new, tmp_path, monkeypat
     assert run("predict", fitted, new, "--out", out).status == 130
     assert out.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["new.csv", "p.csv"]
+
+
+def test_numbers_that_a_regression_predicts(run, frame, tmp_path):
+    numbers = frame[["age", "dose"]]
+    model = MonotoneRegressor().fit(numbers, frame["age"])
+    save_model(model, tmp_path / "m.skops")
+    numbers.to_csv(tmp_path / "new.csv", index=False)
+    outcome = run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert outcome.out == f"60 predictions written to {tmp_path / 'p.csv'}\n"
+    table = read_table(str(tmp_path / "p.csv"))
+    assert list(table.columns) == ["prediction"]
+    np.testing.assert_allclose(table["prediction"], model.predict(numbers), rtol=1e-12)

@@ -52,3 +52,20 @@ def test_tables_start_at_zero_and_masses_come_back():
     np.testing.assert_array_equal(tables, [0, 1, 3, 0, 0, 5])
     sums = ramp_loops.suffix_sums(np.array([9.0, 1.0, 3.0, 9.0, 9.0, 5.0]), offsets)
     np.testing.assert_array_equal(sums, [4, 3, 5])
+
+
+def test_many_dense_samples_are_summed_block_by_block():
+    rng = np.random.default_rng(0)
+    offsets, n = np.array([0, 3, 4, 6]), 2500
+    positions, w = rng.uniform(-0.5, [3.5, 1.5, 2.5], (n, 3)), rng.random(n)
+    found = ramp_loops.hat_gram(
+        np.arange(0, 3 * n + 1, 3), np.empty(0, np.int32), positions.ravel(), offsets.astype(np.intp), w
+    )
+    # Positions beyond the ends continue the outermost ramps.
+    Z = np.empty((n, 6))
+    for s, (first, last) in enumerate([(0, 3), (3, 4), (4, 6)]):
+        for c in range(first, last):
+            low = -np.inf if c == first else 0.0
+            high = np.inf if c == last - 1 else 1.0
+            Z[:, c] = np.clip(positions[:, s] - (c - first), low, high)
+    np.testing.assert_allclose(found, Z.T * w @ Z, rtol=1e-12)

@@ -53,5 +53,6 @@ def _origin(path: str, metadata: dict[str, Any]) -> str:
     if "scale" in data:
         lines.append(f"Scaling     {data['scale']}")
     target = f" of {data['target']}" if "target" in data else ""
-    lines.append(f"Classes     {', '.join(map(str, metadata['classes']))}{target}")
+    if metadata["classes"]:
+        lines.append(f"Classes     {', '.join(map(str, metadata['classes']))}{target}")
     return "\n".join(lines)

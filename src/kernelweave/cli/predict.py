@@ -42,12 +42,13 @@ def run(options: Namespace, console: Console) -> None:
     model = load_model(options.model)
     samples = _samples(options, metadata, read_table(options.data))
     predictions = _predictions(model, samples)
-    labels = [str(label) for label in predictions["prediction"].tolist()]
+    # Numbers that a regression predicts are not counted.
+    labels = [str(label) for label in predictions["prediction"].tolist()] if metadata["classes"] else []
     facts: dict[str, Any] = {
         "command": "predict",
         "kernelweave": __version__,
         "model": options.model,
-        "n_rows": len(labels),
+        "n_rows": len(predictions),
         "counts": dict(sorted(Counter(labels).items())),
         "out": options.out,
     }
@@ -58,7 +59,8 @@ def run(options: Namespace, console: Console) -> None:
         return
     write_table(predictions, options.out)
     counts = ", ".join(f"{label} {count}" for label, count in facts["counts"].items())
-    console.result(f"{len(labels)} predictions written to {options.out}: {counts}", facts)
+    told = f"{len(predictions)} predictions written to {options.out}"
+    console.result(f"{told}: {counts}" if counts else told, facts)
 
 
 def _samples(options: Namespace, metadata: dict[str, Any], table: Any) -> Any:
@@ -89,8 +91,10 @@ def _unnamed(options: Namespace, metadata: dict[str, Any], table: Any) -> Any:
 
 def _predictions(model: Any, samples: Any) -> Any:
     pandas = import_extra("pandas", "cli", "Writing a table")
-    scores = model.decision_function(samples)
     frame = pandas.DataFrame({"prediction": model.predict(samples)})
+    if not hasattr(model, "decision_function"):
+        return frame
+    scores = model.decision_function(samples)
     if scores.ndim == 1:
         frame[f"decision_{model.classes_[1]}"] = scores
     else:

@@ -21,12 +21,12 @@ def strict(value: Any) -> Any:
 
 
 def model_facts(model: Any, seconds: float | None) -> dict[str, Any]:
-    """What a fitted `MKLClassifier` has learned.
+    """What a fitted estimator has learned.
 
     Parameters
     ----------
-    model : MKLClassifier
-        Fitted.
+    model : estimator
+        Fitted; of any but `MKLClassifier` the certificate is told, and ``kernels`` is empty.
     seconds : float or None
         How long the fit took, where that is known.
 
@@ -35,11 +35,13 @@ def model_facts(model: Any, seconds: float | None) -> dict[str, Any]:
     dict
         ``kernels``, ``settings``, ``certificate``; see docs/command-line.md.
     """
+    told = {"certificate": _certificate_facts(model, seconds)}
+    if not hasattr(model, "kernel_weights_") or not hasattr(model, "dual_coef_"):
+        return {"kernels": [], "settings": {"tol": float(model.tol)}, **told}
     classes = [str(label) for label in model.classes_.tolist()]
     weights, importances = np.atleast_2d(model.kernel_weights_), np.atleast_2d(model.kernel_importances_)
     shared = model.kernel_weights_.ndim == 1
     learned = np.atleast_1d(model.C_)
-    certificate = model.certificate_
     return {
         "kernels": [
             {
@@ -61,16 +63,22 @@ def model_facts(model: Any, seconds: float | None) -> dict[str, Any]:
             "tol": float(model.tol),
         },
         "n_support": len(model.support_),
-        "certificate": {
-            "objective": strict(certificate.primal),
-            "lower_bound": strict(certificate.dual),
-            "gap": strict(certificate.gap),
-            "relative_gap": strict(certificate.relative_gap),
-            "status": model.status_.name.lower(),
-            "meaning": model.status_.value,
-            "iterations": int(model.n_iter_),
-            "seconds": seconds,
-        },
+        **told,
+    }
+
+
+def _certificate_facts(model: Any, seconds: float | None) -> dict[str, Any]:
+    certificate = model.certificate_
+    return {
+        "objective": strict(certificate.primal),
+        "lower_bound": strict(certificate.dual),
+        "gap": strict(certificate.gap),
+        "relative_gap": strict(certificate.relative_gap),
+        "status": model.status_.name.lower(),
+        "meaning": model.status_.value,
+        # Alignment does not count them.
+        "iterations": int(getattr(model, "n_iter_", 1)),
+        "seconds": seconds,
     }
 
 
@@ -83,6 +91,8 @@ def _per_class(values: Any, classes: list[str], shared: bool) -> Any:
 def model_text(facts: dict[str, Any]) -> str:
     """The text of `model_facts`."""
     kernels, settings = facts["kernels"], facts["settings"]
+    if not kernels:
+        return "\n".join(_certificate_lines(facts["certificate"], settings["tol"]))
     lines = [f"Classifier  {_settings_line(settings)}, {facts['n_support']} support vectors", ""]
     per_class = isinstance(kernels[0]["weight"], dict)
     for label in kernels[0]["weight"] if per_class else [None]:

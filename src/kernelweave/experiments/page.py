@@ -140,10 +140,11 @@ def _explain_error(result: Result) -> str:
             "The standard error of a difference is that of our mean and of the rounding of the printed value; the "
             "ratio is the difference divided by it."
         )
+    splits = f"{n} splits" if n > 1 else "one split"
     return (
-        f"The standard error of a difference allows for both means: ours, and the printed one over {n} splits, taken "
-        "to vary as ours do and rounded as it is printed; the ratio is the difference divided by it. Splits of one "
-        "data set overlap, so the errors say how far chance in splitting goes, and nothing about other samples."
+        f"The standard error of a difference allows for both means: ours, and the printed one over {splits}, taken to "
+        "vary as ours do and rounded as it is printed; the ratio is the difference divided by it. Splits of one data "
+        "set overlap, so the errors say how far chance in splitting goes, and nothing about other samples."
     )
 
 

@@ -19,6 +19,7 @@ from kernelweave.gram.image import DenseImage, Image
 __all__ = ["FeatureStack"]
 
 _FLOOR = 1e-100
+_EXACT = 1e-11  # residual, relative to the right-hand side, that needs no refinement
 
 
 class FeatureStack(GramStack):
@@ -124,6 +125,8 @@ class _Woodbury:
             return np.stack([self(column) for column in rhs.T], axis=1)
         solution = self._once(rhs)
         residual = rhs - (self.stack.matvec(self.weights, solution) + self.diagonal * solution)
+        if np.abs(residual).max() <= _EXACT * np.abs(rhs).max():
+            return solution
         return solution + self._once(residual)
 
 

@@ -21,6 +21,7 @@ SlotArray = npt.NDArray[np.int32]
 # Unsigned indices spare the test for negative ones: half the time of a pass. Slots without
 # ramps have no entries.
 _ONE = np.uint64(1)
+_BLOCK = 1024  # samples whose positions are looked up at a time
 
 
 @njit(cache=True)
@@ -143,10 +144,59 @@ def hat_gram(
 
     Two hat functions are non-zero an entry; the sums over ramps follow afterwards.
     """
-    n, dense = len(indptr) - 1, len(slots) == 0
-    p_total = offsets[-1]
-    result = np.zeros((p_total, p_total))
-    widest = 0
+    result = np.zeros((offsets[-1], offsets[-1]))
+    if len(slots) == 0:
+        _dense_hats(positions, offsets, weights, result)
+    else:
+        _sparse_hats(indptr, slots, positions, offsets, weights, result)
+    _sum_ramps(result, offsets)
+    return result
+
+
+@njit(cache=True)
+def _dense_hats(positions: FloatArray, offsets: IntArray, weights: FloatArray, result: FloatArray) -> None:
+    """Products of hats, pair by pair of slots: the few entries of a pair stay in the nearest cache."""
+    n, n_slots = len(weights), len(offsets) - 1
+    # The lowest knot of a slot has a hat but no ramp; it takes part here, and is left out of the result.
+    hats = np.zeros((len(result) + n_slots, len(result) + n_slots))
+    cells, above = np.empty((n_slots, _BLOCK), np.int64), np.empty((n_slots, _BLOCK))
+    for first in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - first)
+        for s in range(n_slots):
+            highest = offsets[s + 1] - offsets[s] - 1
+            for i in range(size):
+                p = positions[(first + i) * n_slots + s]
+                cell = min(max(np.int64(p), 0), highest)
+                cells[s, i], above[s, i] = offsets[s] + s + cell, p - cell
+        for s in range(n_slots):
+            for t in range(s + 1):
+                for i in range(size):
+                    a, b = np.uint64(cells[s, i]), np.uint64(cells[t, i])
+                    weight, share = weights[first + i], above[t, i]
+                    upper = weight * above[s, i]
+                    lower = weight - upper
+                    hats[a, b] += lower * (1.0 - share)
+                    hats[a, b + _ONE] += lower * share
+                    hats[a + _ONE, b] += upper * (1.0 - share)
+                    hats[a + _ONE, b + _ONE] += upper * share
+    for s in range(n_slots):
+        for row in range(offsets[s], offsets[s + 1]):
+            for t in range(s + 1):
+                for column in range(offsets[t], offsets[t + 1]):
+                    result[row, column] = hats[row + s + 1, column + t + 1]
+
+
+@njit(cache=True)
+def _sparse_hats(
+    indptr: IntArray,
+    slots: SlotArray,
+    positions: FloatArray,
+    offsets: IntArray,
+    weights: FloatArray,
+    result: FloatArray,
+) -> None:
+    """Products of hats, sample by sample."""
+    n, widest = len(indptr) - 1, 0
     for i in range(n):
         widest = max(widest, indptr[i + 1] - indptr[i])
     at, height = np.empty(2 * widest, np.uint64), np.empty(2 * widest)
@@ -156,7 +206,7 @@ def hat_gram(
             continue
         first, m = np.uint64(indptr[i]), np.uint64(0)
         for e in range(first, np.uint64(indptr[i + 1])):
-            s = e - first if dense else np.uint64(slots[e])
+            s = np.uint64(slots[e])
             lowest = offsets[s]
             p = positions[e]
             cell = min(max(np.int64(p), 0), offsets[s + _ONE] - lowest - 1)
@@ -172,8 +222,6 @@ def hat_gram(
             for b in range(a + _ONE):
                 # Lower triangle, in whatever order the entries come.
                 result[max(row, at[b]), min(row, at[b])] += scaled * height[b]
-    _sum_ramps(result, offsets)
-    return result
 
 
 @njit(cache=True)

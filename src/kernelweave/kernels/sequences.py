@@ -166,15 +166,27 @@ class Alignment(Kernel):
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         """Best scores of each x with each z."""
-        if self.mode not in _MODES:
-            raise ValueError(f"mode must be one of {_MODES}, got {self.mode!r}")
         table, numbers = self._scores()
         same = Y is None or Y is X
         left = _encoded(X, numbers, grow=not table.size)
         right = left if same else _encoded(Y, numbers, grow=not table.size)
+        return self._aligned(left, right, table, same and self.symmetric)
+
+    def diag(self, X: Any) -> FloatArray:
+        """Best scores of each sequence with itself."""
+        table, numbers = self._scores()
+        codes, starts = _encoded(X, numbers, grow=not table.size)
+        alone = ((codes, starts[i : i + 2]) for i in range(len(starts) - 1))
+        return np.array([self._aligned(one, one, table, False)[0, 0] for one in alone], dtype=np.float64)
+
+    def _aligned(
+        self, left: tuple[IntArray, IntArray], right: tuple[IntArray, IntArray], table: FloatArray, symmetric: bool
+    ) -> FloatArray:
+        if self.mode not in _MODES:
+            raise ValueError(f"mode must be one of {_MODES}, got {self.mode!r}")
         out = np.empty((len(left[1]) - 1, len(right[1]) - 1))
         scores = (float(self.match), float(self.mismatch), float(self.gap_open), float(self.gap_extend))
-        sequence_loops.align(*left, *right, table, *scores, self.mode == "local", same and self.symmetric, out)
+        sequence_loops.align(*left, *right, table, *scores, self.mode == "local", symmetric, out)
         return out
 
     def _scores(self) -> tuple[FloatArray, dict[Any, int]]:

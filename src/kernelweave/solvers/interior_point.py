@@ -284,6 +284,9 @@ def _start(problem: MarginProblem, gram: Any) -> _Variables:
     boxed = np.isfinite(problem.box)
     # A learned ridge follows the size of alpha, so that its start must not be generous.
     size = (1.0 if problem.learns_ridge else _GENEROUS) * scale
+    if boxed.all() and getattr(gram, "rank", len(problem.box)) < len(problem.box):
+        # More samples than features are hardly separable: many will end at the box.
+        size = np.inf
     alpha = np.minimum(0.5 * problem.box, size * uniform)
     tau = _CENTRED * float(alpha.mean())
     room = np.where(boxed, problem.box - alpha, 1.0)
