@@ -28,33 +28,33 @@ PENALTIES = {
     "22": MixedNorm(2, 2),
 }
 SHARES = (0.5, 0.1, 0.01)
-# Seconds at each share; None: a hundredth of what the accelerated method took, or was given in vain.
+# Seconds at each share; None: a hundredth of what the accelerated method takes, or of 12 s where it does not get there.
 GOALS: dict[str, tuple[float | None, ...]] = {
     "11": (None, None, None),
-    "21;1": (None, None, 3.0),
+    "21;1": (None, 0.24, 3.0),
     "21;2": (0.5, 0.8, 3.0),
     "12;1": (1.0, 1.0, 2.0),
     "12;2": (None, None, None),
     "22": (0.2, 0.2, 0.2),
 }
 _TOL = 1e-6
+_FIRST_ORDER_SECONDS = 12.0
 _LARGE_GOALS = {"11": 1.8, "21;1": 15.0, "12;2": 5.9}
 
 
 def rows(*, large: bool = False) -> list[Row]:
-    """All figures; ``large`` gives the baselines 12 seconds instead of 3, at every strength, and adds n = 3000."""
+    """All figures; ``large`` gives the baselines 12 seconds instead of 3, at every strength, and adds larger n."""
     K, y = similarities(1000, 10)
     stack, loss = RectangularStack(K), SquaredHingeLoss(y, np.ones(len(y)))
     result = []
     for name, penalty in PENALTIES.items():
         for share, goal in zip(SHARES, GOALS[name], strict=True):
-            budget = 12.0 if large else 3.0
+            budget = _FIRST_ORDER_SECONDS if large else 3.0
             result.append(_against_first_order(name, penalty, share, goal, loss, stack, budget, large or share == 0.1))
     result += [_path(stack, loss, name) for name in ("11", "21;2", "12;1", "22")]
     result += _many_kernels_few_samples()
-    for n in (150, 1000):
-        result += _against_coordinate_descent(n)
-    return result + (_many_samples() if large else [])
+    result += _against_coordinate_descent(150)
+    return result + ([*_against_coordinate_descent(1000), *_many_samples()] if large else [])
 
 
 def similarities(n: int, n_kernels: int, dtype: type = np.float64, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -110,8 +110,8 @@ def _against_first_order(
     with_baselines: bool,
 ) -> Row:
     problem = _problem(penalty, share, loss, stack)
-    ours, result = cpu_seconds(lambda: run(solve_fast, problem, stack, tol=_TOL), repeats=3)
-    baseline, theirs = "", budget
+    ours, result = cpu_seconds(lambda: run(solve_fast, problem, stack, tol=_TOL), repeats=2)
+    baseline, theirs = "", _FIRST_ORDER_SECONDS
     if with_baselines:
         told = []
         for label, solver in (("FISTA", solve_accelerated), ("forward-backward", solve_forward_backward)):
@@ -119,7 +119,8 @@ def _against_first_order(
                 lambda s=solver: run(s, problem, stack, tol=_TOL, time_limit=budget), repeats=1, warm_up=0
             )
             told.append(f"{label} gap {other.certificate.relative_gap:.0e} in {seconds:.1f} s")
-            theirs = seconds if label == "FISTA" else theirs
+            if label == "FISTA" and other.certificate.relative_gap <= _TOL:
+                theirs = seconds
         baseline = ", ".join(told)
     title = f"n=1000 T=10 {name} {share:g} lambda_max"
     return Row(title, ours, theirs / 100.0 if goal is None else goal, "s", baseline, _told(result))
@@ -135,8 +136,8 @@ def _path(stack: RectangularStack, loss: Loss, name: str) -> Row:
             found = run(solve_fast, problem, stack, tol=1e-4, start=start)
             start = found.candidate if warm else None
 
-    cold, _ = cpu_seconds(lambda: along(False), repeats=1)
-    warm, _ = cpu_seconds(lambda: along(True), repeats=1)
+    cold, _ = cpu_seconds(lambda: along(False), repeats=1, warm_up=0)
+    warm, _ = cpu_seconds(lambda: along(True), repeats=1, warm_up=0)
     return Row(f"n=1000 T=10 {name} path of 10, warm over cold", warm / cold, 1.0 / 3.0, "x", f"{cold:.2f} s cold")
 
 

@@ -32,6 +32,7 @@ __all__ = ["solve_augmented_lagrangian"]
 
 _FIRST_SIGMA, _LAST_SIGMA = 20.0, 1e9  # in units of one over the mean squared norm of a kernel's columns
 _LARGEST_RHO = 1e5
+_SMALL_KERNEL = 1e3  # times smaller than the mean, in squared norms: steps of its own
 _HELD_SHARE = 0.5  # of the stack's bytes: columns beyond are read where they are, not copied
 _MAX_STEPS = 300
 _PATIENCE = 8  # steps without a smaller gap or value, or a longer step, before giving up
@@ -145,16 +146,17 @@ class _Run:
 
 
 def _relative_steps(problem: MixedNormProblem, gram: Any) -> FloatArray:
-    """Step of each group: one over the mean squared norm of the columns it concerns.
+    """Step of each group: one over the mean squared norm of a column, and longer for much smaller kernels.
 
-    Groups of samples run across all kernels, and have the same step.
+    Equal steps need the fewest iterations until a kernel is so small that they hardly move it.
+    Groups of samples run across all kernels, and have the same step in any case.
     """
     sizes = column_sizes(gram)
+    mean = float(sizes.mean()) if sizes.any() else 1.0
     if problem.penalty.r == 1 and not problem.penalty.separable:
-        sizes = np.full(group_count(problem.penalty, (gram.shape[1], gram.n_kernels)), sizes.mean())
-    largest = sizes.max()
-    # A kernel that is zero where it was looked at goes by the largest, on the careful side.
-    return 1.0 / np.where(sizes > 0, sizes, largest if largest > 0 else 1.0)
+        return np.full(group_count(problem.penalty, (gram.shape[1], gram.n_kernels)), 1.0 / mean)
+    # A kernel that is zero where it was looked at goes by the mean, on the careful side.
+    return 1.0 / np.where(sizes > 0, np.minimum(mean, _SMALL_KERNEL * sizes), mean)
 
 
 def solve_augmented_lagrangian(
