@@ -11,7 +11,7 @@ from benchmarks.problems import samples
 from kernelweave.gram.dense import DenseStack
 from kernelweave.problems.psd_margin import PSDMarginProblem
 from kernelweave.solvers.driver import Result, run
-from kernelweave.solvers.psd_subspace import solve_psd_subspace
+from kernelweave.solvers.semidefinite.psd_subspace import solve_psd_subspace
 
 __all__ = ["rows"]
 

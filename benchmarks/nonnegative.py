@@ -9,7 +9,7 @@ from benchmarks.harness import Row, cpu_seconds, svc_unit
 from benchmarks.problems import kernel_cube, margin_problem, samples
 from kernelweave.gram.base import FloatArray, IntArray
 from kernelweave.gram.dense import DenseStack
-from kernelweave.solvers.bundle import solve_bundle
+from kernelweave.solvers.bundle.bundle import solve_bundle
 from kernelweave.solvers.driver import Result, run
 from kernelweave.solvers.interior_point import solve_interior_point
 

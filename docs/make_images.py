@@ -13,8 +13,8 @@ from kernelweave.cli.demo import VIEWS, demo_model
 from kernelweave.datasets import make_monotone
 from kernelweave.exceptions import import_extra
 from kernelweave.experiments import Settings
-from kernelweave.experiments.kowalski_figure2 import relevance_maps
-from kernelweave.experiments.kowalski_samples import KERNELS, realisation
+from kernelweave.experiments.kowalski.figure2 import relevance_maps
+from kernelweave.experiments.kowalski.samples import KERNELS, realisation
 from kernelweave.inspection import RelevanceDisplay, TransformDisplay
 
 IMAGES = Path(__file__).parent / "images"

@@ -11,20 +11,20 @@ from typing import Any
 __version__ = "0.1.0"
 
 _WHERE = {
-    "KernelAligner": "kernelweave.estimators.aligner",
-    "MKLClassifier": "kernelweave.estimators.mkl",
-    "MixedNormClassifier": "kernelweave.estimators.mixed_norm",
-    "MixedNormClassifierCV": "kernelweave.estimators.mixed_norm_cv",
-    "MixedNormRegressor": "kernelweave.estimators.mixed_norm_regression",
-    "MonotoneClassifier": "kernelweave.estimators.monotone",
-    "MonotoneRegressor": "kernelweave.estimators.monotone_regression",
-    "MonotoneTransformer": "kernelweave.estimators.monotone_transformer",
-    "alignment": "kernelweave.estimators.alignment",
-    "centered_alignment": "kernelweave.estimators.alignment",
-    "complete_kernel": "kernelweave.estimators.completion",
+    "KernelAligner": "kernelweave.estimators.alignment.aligner",
+    "MKLClassifier": "kernelweave.estimators.margin.mkl",
+    "MixedNormClassifier": "kernelweave.estimators.mixed_norm.classifier",
+    "MixedNormClassifierCV": "kernelweave.estimators.mixed_norm.cross_validation",
+    "MixedNormRegressor": "kernelweave.estimators.mixed_norm.regressor",
+    "MonotoneClassifier": "kernelweave.estimators.monotone.classifier",
+    "MonotoneRegressor": "kernelweave.estimators.monotone.regressor",
+    "MonotoneTransformer": "kernelweave.estimators.monotone.transformer",
+    "alignment": "kernelweave.estimators.alignment.alignment",
+    "centered_alignment": "kernelweave.estimators.alignment.alignment",
+    "complete_kernel": "kernelweave.estimators.alignment.completion",
     "load_model": "kernelweave.persistence.models",
-    "mixed_norm_path": "kernelweave.estimators.mixed_norm_path",
-    "optimal_kernel": "kernelweave.estimators.optimal_kernel",
+    "mixed_norm_path": "kernelweave.estimators.mixed_norm.path",
+    "optimal_kernel": "kernelweave.estimators.margin.optimal_kernel",
     "save_model": "kernelweave.persistence.models",
 }
 

@@ -156,8 +156,8 @@ def test_private_names_of_sklearn_stay_in_compat(modules):
         ("kernels/rbf.py", "from kernelweave import __version__", 0),
         ("problems/margin.py", "import kernelweave.kernels.base", 1),
         ("problems/margin.py", "import kernelweave.gram.base", 0),
-        ("bounds/rademacher.py", "import kernelweave.estimators.mkl", 1),
-        ("estimators/mkl.py", "import kernelweave.datasets.uci", 1),
+        ("bounds/rademacher.py", "import kernelweave.estimators.margin.mkl", 1),
+        ("estimators/margin/mkl.py", "import kernelweave.datasets.uci", 1),
         ("datasets/uci.py", "import kernelweave.exceptions", 0),
         ("datasets/uci.py", "import kernelweave.gram.base", 1),
         ("cli/main.py", "from kernelweave import MKLClassifier\nimport kernelweave.datasets", 0),
@@ -213,8 +213,8 @@ def test_optional_check_fails_where_it_should(fake, source, n_faults):
     ],
 )
 def test_private_check_fails_where_it_should(fake, source, n_faults):
-    assert len(private_faults(fake({"estimators/mkl.py": source}))) == n_faults
-    assert private_faults(fake({"estimators/mkl.py": "", "_compat.py": source})) == []
+    assert len(private_faults(fake({"estimators/margin/mkl.py": source}))) == n_faults
+    assert private_faults(fake({"estimators/margin/mkl.py": "", "_compat.py": source})) == []
 
 
 def test_required_packages_are_import_names(root):

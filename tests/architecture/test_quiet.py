@@ -58,10 +58,10 @@ def test_nothing_prints(modules):
 @pytest.mark.parametrize(
     ("path", "source", "n_faults"),
     [
-        ("solvers/smo.py", "def f():\n    print('step')", 1),
-        ("solvers/smo.py", "import sys\nsys.stderr.write('step')", 1),
-        ("solvers/smo.py", '"""Example.\n\n>>> print(1)\n"""', 0),
-        ("solvers/smo.py", "def f(printer):\n    printer.print('x')", 0),
+        ("solvers/bundle/smo.py", "def f():\n    print('step')", 1),
+        ("solvers/bundle/smo.py", "import sys\nsys.stderr.write('step')", 1),
+        ("solvers/bundle/smo.py", '"""Example.\n\n>>> print(1)\n"""', 0),
+        ("solvers/bundle/smo.py", "def f(printer):\n    printer.print('x')", 0),
         ("estimators/progress.py", "import sys\nsys.stderr.write('step')", 0),
         ("estimators/progress.py", "print('step')", 1),
         ("cli/main.py", "print('result')", 0),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from kernelweave import MKLClassifier
-from kernelweave.gram import memory
+from kernelweave.gram.preparing import memory
 
 
 @pytest.fixture

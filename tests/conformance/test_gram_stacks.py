@@ -5,7 +5,7 @@ import pytest
 
 from kernelweave.gram.base import GramStack
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.testing import check_gram_stack
 
 N = 37

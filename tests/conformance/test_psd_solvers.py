@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.problems.psd_margin import PSDMarginProblem
-from kernelweave.solvers import psd_subspace
-from kernelweave.solvers.psd_primal_dual import solve_psd_primal_dual
-from kernelweave.solvers.psd_subspace import solve_psd_subspace
-from kernelweave.solvers.semidefinite import growing
+from kernelweave.solvers.semidefinite import growing, psd_subspace
+from kernelweave.solvers.semidefinite.psd_primal_dual import solve_psd_primal_dual
+from kernelweave.solvers.semidefinite.psd_subspace import solve_psd_subspace
 from kernelweave.testing import check_solver
 
 N = 24

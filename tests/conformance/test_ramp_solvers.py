@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from kernelweave.gram.ramps import RampStack
-from kernelweave.kernels.knots import group_knots
-from kernelweave.kernels.ramps import Ramps
+from kernelweave.gram.ramps.ramps import RampStack
+from kernelweave.kernels.monotone.knots import group_knots
+from kernelweave.kernels.monotone.ramps import Ramps
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.ridge import RidgeProblem
-from kernelweave.solvers.descent import solve_descent
-from kernelweave.solvers.directed import solve_directed
 from kernelweave.solvers.interior_point import solve_interior_point
-from kernelweave.solvers.ridge_weights import solve_ridge_weights
+from kernelweave.solvers.monotone.descent import solve_descent
+from kernelweave.solvers.monotone.directed import solve_directed
+from kernelweave.solvers.monotone.ridge_weights import solve_ridge_weights
 from kernelweave.testing import check_solver
 
 N = 40

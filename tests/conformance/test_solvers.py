@@ -5,9 +5,9 @@ import pytest
 
 from kernelweave.gram.base import GramStack
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.problems.margin import MarginProblem
-from kernelweave.solvers.bundle import solve_bundle
+from kernelweave.solvers.bundle.bundle import solve_bundle
 from kernelweave.solvers.interior_point import solve_interior_point
 from kernelweave.testing import check_solver
 

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse
 
 from kernelweave.exceptions import InvalidKernelError, MemoryLimitError
-from kernelweave.gram import memory
 from kernelweave.gram.build import build_stack
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
+from kernelweave.gram.preparing import memory
 from kernelweave.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid, freeze_kernels, resolve_entries
 
 RNG = np.random.default_rng(0)

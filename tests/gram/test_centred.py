@@ -5,7 +5,7 @@ import pytest
 
 from kernelweave.gram.centred import CentredStack
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.testing import check_gram_stack
 
 RNG = np.random.default_rng(0)

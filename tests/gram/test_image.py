@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
-from kernelweave.gram.ramps import RampStack
-from kernelweave.kernels.ramps import Ramps
+from kernelweave.gram.factors.factor import FactorStack
+from kernelweave.gram.ramps.ramps import RampStack
+from kernelweave.kernels.monotone.ramps import Ramps
 
 RNG = np.random.default_rng(1)
 N, M = 30, 3

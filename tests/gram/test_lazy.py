@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kernelweave.exceptions import MemoryLimitError
-from kernelweave.gram import memory
 from kernelweave.gram.expansion import build_expansion
 from kernelweave.gram.lazy import LazyStack
+from kernelweave.gram.preparing import memory
 from kernelweave.gram.rectangular import RectangularStack
 from kernelweave.kernels import RBF, Linear, Precomputed, Sigmoid, freeze_kernels, resolve_entries
 from kernelweave.testing import check_gram_stack

@@ -6,11 +6,11 @@ import pytest
 from kernelweave import MKLClassifier
 from kernelweave.exceptions import NotSeparableError
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.kernels import Precomputed
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
-from kernelweave.solvers.bundle import solve_bundle
+from kernelweave.solvers.bundle.bundle import solve_bundle
 from kernelweave.solvers.driver import Status, run
 from kernelweave.solvers.interior_point import solve_interior_point
 

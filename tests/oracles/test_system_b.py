@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelweave.gram.ramps import RampStack
-from kernelweave.kernels.ramps import Ramps
+from kernelweave.gram.ramps.ramps import RampStack
+from kernelweave.kernels.monotone.ramps import Ramps
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.monotone import MonotoneProblem
-from kernelweave.solvers.alternating import solve_alternating
-from kernelweave.solvers.descent import solve_descent
 from kernelweave.solvers.driver import Status, run
 from kernelweave.solvers.interior_point import solve_interior_point
+from kernelweave.solvers.monotone.alternating import solve_alternating
+from kernelweave.solvers.monotone.descent import solve_descent
 
 ORACLES = json.loads((Path(__file__).parent / "system_b.json").read_text())
 CMONO, LMONO = ORACLES["cmono"], ORACLES["lmono"]

@@ -306,7 +306,7 @@ def test_files_that_ask_for_other_types_are_refused_before_anything_is_built(kin
 
     def bad(members):
         text = members["schema.json"].decode()
-        ours = '"__class__": "Polynomial",\n{0}"__module__": "kernelweave.kernels.vectors"'
+        ours = '"__class__": "Polynomial",\n{0}"__module__": "kernelweave.kernels.vector.vectors"'
         for indent in {line[: len(line) - len(line.lstrip())] for line in text.splitlines()}:
             text = text.replace(ours.format(indent), f'"__class__": "{name}",\n{indent}"__module__": "{module}"')
         assert f'"{module}"' in text

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse
 from scipy.optimize import check_grad
 
-from kernelweave.gram.directed import DirectedRampStack
-from kernelweave.gram.ramps import RampStack
-from kernelweave.kernels.ramps import Ramps
+from kernelweave.gram.ramps.directed import DirectedRampStack
+from kernelweave.gram.ramps.ramps import RampStack
+from kernelweave.kernels.monotone.ramps import Ramps
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.monotone import MonotoneProblem

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.ridge import RidgeProblem
 

@@ -12,7 +12,7 @@ from kernelweave.gram.dense import DenseStack
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.svm import SVMProblem, feasible_dual, optimal_bias, primal_value
-from kernelweave.solvers.smo import solve_smo
+from kernelweave.solvers.bundle.smo import solve_smo
 
 QUICK = settings(max_examples=30, deadline=None)
 SLACK = 1e-9

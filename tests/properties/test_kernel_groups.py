@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.problems.svm import SVMProblem

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.problems.alignment import AlignmentProblem, PSDAlignmentProblem
 from kernelweave.solvers import alignment
 from kernelweave.solvers.alignment import solve_alignment, solve_psd_alignment

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from kernelweave.gram.centred import CentredStack
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.problems.base import Candidate
 from kernelweave.problems.evidence import EvidenceProblem
 from kernelweave.solvers.driver import Status, run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.problems.margin import MarginProblem
 from kernelweave.solvers.driver import Status, run
 from kernelweave.solvers.interior_point import solve_interior_point

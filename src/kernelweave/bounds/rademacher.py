@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 
 from kernelweave.exceptions import InvalidKernelError
 from kernelweave.gram.base import FloatArray, GramStack
-from kernelweave.gram.checks import check_kernel_matrix, check_positive_semidefinite
 from kernelweave.gram.dense import DenseStack
+from kernelweave.gram.preparing.checks import check_kernel_matrix, check_positive_semidefinite
 from kernelweave.problems.trace_maximum import TraceMaximumProblem
 from kernelweave.solvers.driver import run
-from kernelweave.solvers.trace_maximum import solve_trace_maximum
+from kernelweave.solvers.semidefinite.trace_maximum import solve_trace_maximum
 
 __all__ = ["Complexity", "rademacher_complexity"]
 

@@ -32,25 +32,25 @@ class Listing:
 
 # A new experiment is added here; nothing else finds it.
 LISTINGS: tuple[Listing, ...] = (
-    Listing("lanckriet-table1", "lanckriet_tables", "Lanckriet et al. 2004, Table 1: heart and sonar"),
-    Listing("lanckriet-table2", "lanckriet_tables", "Lanckriet et al. 2004, Table 2: breast cancer and ionosphere"),
-    Listing("lanckriet-table3", "lanckriet_tables", "Lanckriet et al. 2004, Table 3: twonorm"),
-    Listing("lanckriet-table4", "lanckriet_widths", "Lanckriet et al. 2004, Table 4: five Gaussians, C learned"),
+    Listing("lanckriet-table1", "lanckriet.tables", "Lanckriet et al. 2004, Table 1: heart and sonar"),
+    Listing("lanckriet-table2", "lanckriet.tables", "Lanckriet et al. 2004, Table 2: breast cancer and ionosphere"),
+    Listing("lanckriet-table3", "lanckriet.tables", "Lanckriet et al. 2004, Table 3: twonorm"),
+    Listing("lanckriet-table4", "lanckriet.widths", "Lanckriet et al. 2004, Table 4: five Gaussians, C learned"),
     Listing(
-        "lanckriet-controls", "lanckriet_controls", "Lanckriet et al. 2004, Tables 1 and 2: controlled experiments"
+        "lanckriet-controls", "lanckriet.controls", "Lanckriet et al. 2004, Tables 1 and 2: controlled experiments"
     ),
-    Listing("lanckriet-blocks", "lanckriet_blocks", "Lanckriet et al. 2004, Tables 1 and 2: means over other splits"),
-    Listing("lanckriet-twonorm", "lanckriet_blocks", "Lanckriet et al. 2004, Table 3: many generated samples"),
-    Listing("lanckriet-figure1", "lanckriet_reuters", "Lanckriet et al. 2004, Figure 1: Reuters, words and concepts"),
-    Listing("lanckriet-figure2", "lanckriet_views", "Lanckriet et al. 2004, Figure 2: other public views in its place"),
-    Listing("howard-synthetic", "howard_synthetic", "Howard and Jebara 2007: bent coordinates"),
-    Listing("howard-webkb", "howard_counts", "Howard and Jebara 2007: home pages as word counts"),
-    Listing("howard-corel", "howard_counts", "Howard and Jebara 2007: photographs as colour histograms"),
-    Listing("howard-gender", "howard_counts", "Howard and Jebara 2007: faces of men and women (a stand-in)"),
-    Listing("howard-microarray", "howard_genes", "learned transforms against a logarithm, two microarray sets"),
-    Listing("kowalski-indefinite", "kowalski_indefinite", "left open by Kowalski et al. 2009: norms, repairs + SVC"),
-    Listing("kowalski-titanic", "kowalski_titanic", "Kowalski et al. 2009, section 5: Titanic under six norms"),
-    Listing("kowalski-figure2", "kowalski_figure2", "Kowalski et al. 2009, Figure 2: relevance of kernels and samples"),
+    Listing("lanckriet-blocks", "lanckriet.blocks", "Lanckriet et al. 2004, Tables 1 and 2: means over other splits"),
+    Listing("lanckriet-twonorm", "lanckriet.blocks", "Lanckriet et al. 2004, Table 3: many generated samples"),
+    Listing("lanckriet-figure1", "lanckriet.reuters", "Lanckriet et al. 2004, Figure 1: Reuters, words and concepts"),
+    Listing("lanckriet-figure2", "lanckriet.views", "Lanckriet et al. 2004, Figure 2: other public views in its place"),
+    Listing("howard-synthetic", "howard.synthetic", "Howard and Jebara 2007: bent coordinates"),
+    Listing("howard-webkb", "howard.counts", "Howard and Jebara 2007: home pages as word counts"),
+    Listing("howard-corel", "howard.counts", "Howard and Jebara 2007: photographs as colour histograms"),
+    Listing("howard-gender", "howard.counts", "Howard and Jebara 2007: faces of men and women (a stand-in)"),
+    Listing("howard-microarray", "howard.genes", "learned transforms against a logarithm, two microarray sets"),
+    Listing("kowalski-indefinite", "kowalski.indefinite", "left open by Kowalski et al. 2009: norms, repairs + SVC"),
+    Listing("kowalski-titanic", "kowalski.titanic", "Kowalski et al. 2009, section 5: Titanic under six norms"),
+    Listing("kowalski-figure2", "kowalski.figure2", "Kowalski et al. 2009, Figure 2: relevance of kernels and samples"),
 )
 
 

@@ -12,12 +12,12 @@ import scipy.sparse
 
 from kernelweave.exceptions import InvalidKernelError
 from kernelweave.gram.base import FloatArray, GramStack, IntArray
-from kernelweave.gram.checks import check_kernel_matrix, check_positive_semidefinite, refuse_asymmetric_kernel
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
-from kernelweave.gram.memory import check_memory
-from kernelweave.gram.preparation import Preparation, fit_preparation, preparation_from
-from kernelweave.gram.repair import REPAIRS, Repair, fit_repair
+from kernelweave.gram.factors.factor import FactorStack
+from kernelweave.gram.preparing.checks import check_kernel_matrix, check_positive_semidefinite, refuse_asymmetric_kernel
+from kernelweave.gram.preparing.memory import check_memory
+from kernelweave.gram.preparing.preparation import Preparation, fit_preparation, preparation_from
+from kernelweave.gram.preparing.repair import REPAIRS, Repair, fit_repair
 from kernelweave.kernels.base import n_samples
 from kernelweave.kernels.evaluate import NamedKernel, features_of, has_features, iter_diagonals, iter_grams, lent_types
 

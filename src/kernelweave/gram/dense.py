@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kernelweave.gram import loops
 from kernelweave.gram.base import FloatArray, GramStack, IntArray
 from kernelweave.gram.image import DenseImage, Image
-from kernelweave.kernels.loops import gather
+from kernelweave.kernels.vector.loops import gather
 
 __all__ = ["DenseStack"]
 

@@ -17,8 +17,8 @@ from kernelweave.exceptions import InvalidKernelError
 from kernelweave.gram.base import FloatArray, GramStack
 from kernelweave.gram.build import PreparedKernels
 from kernelweave.gram.lazy import LazyStack
-from kernelweave.gram.memory import check_memory
-from kernelweave.gram.preparation import Preparation, inverse_roots
+from kernelweave.gram.preparing.memory import check_memory
+from kernelweave.gram.preparing.preparation import Preparation, inverse_roots
 from kernelweave.gram.rectangular import RectangularStack
 from kernelweave.kernels.base import n_samples
 from kernelweave.kernels.evaluate import NamedKernel, iter_diagonals, iter_grams, lent_types

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelweave.exceptions import import_extra
-from kernelweave.gram.checks import psd_tolerance
+from kernelweave.gram.preparing.checks import psd_tolerance
 from kernelweave.kernels.entries import resolve_entries
 from kernelweave.kernels.evaluate import NamedKernel, freeze_kernels, iter_grams
 
@@ -241,7 +241,7 @@ def _duplicates(matrix: npt.NDArray[Any]) -> int:
 
 
 def _verdict(matrix: npt.NDArray[Any], found: dict[str, Any], tolerance: float) -> tuple[str, str]:
-    # As fits ask for it (see `kernelweave.gram.checks`).
+    # As fits ask for it (see `kernelweave.gram.preparing.checks`).
     symmetric = _SYMMETRIC if matrix.dtype == np.float64 else len(matrix) * float(np.finfo(np.float32).eps)
     if float(np.ptp(matrix)) <= _CONSTANT * found["largest_entry"]:
         return "constant", "It tells no sample from another; centring leaves nothing of it."

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernelweave.estimators.mixed_norm import MixedNormClassifier
-from kernelweave.estimators.mixed_norm_path import MixedNormPath, mixed_norm_path
+from kernelweave.estimators.mixed_norm.classifier import MixedNormClassifier
+from kernelweave.estimators.mixed_norm.path import MixedNormPath, mixed_norm_path
 from kernelweave.exceptions import import_extra
 from kernelweave.gram.base import FloatArray
 

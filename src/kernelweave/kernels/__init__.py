@@ -2,22 +2,22 @@
 
 from kernelweave.kernels.adapters import FunctionKernel, GaussianProcessKernel, MetricKernel, as_kernel
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
-from kernelweave.kernels.categories import ValueDifference
 from kernelweave.kernels.columns import Columns, resolve_columns, select_columns
 from kernelweave.kernels.constant import Constant
-from kernelweave.kernels.divergences import JensenShannon, KullbackLeibler
 from kernelweave.kernels.eigen import EigenComponent, EigenFamily
 from kernelweave.kernels.entries import Entry, resolve_entries
 from kernelweave.kernels.evaluate import NamedKernel, freeze_kernels, iter_diagonals, iter_grams
-from kernelweave.kernels.exponential import RBF, ExponentialKernel, Laplacian
 from kernelweave.kernels.families import KernelFamily, WidthFamily, auto_kernels
-from kernelweave.kernels.gaussians import GaussianJensenShannon, GaussianKullbackLeibler, gaussian_rows
-from kernelweave.kernels.histograms import ChiSquared, HistogramIntersection
 from kernelweave.kernels.precomputed import Precomputed
-from kernelweave.kernels.sequences import Alignment, EditDistance
-from kernelweave.kernels.series import DynamicTimeWarping
-from kernelweave.kernels.substitution import DistanceSubstitution
-from kernelweave.kernels.vectors import Cosine, Linear, Polynomial, Sigmoid
+from kernelweave.kernels.structured.categories import ValueDifference
+from kernelweave.kernels.structured.sequences import Alignment, EditDistance
+from kernelweave.kernels.structured.series import DynamicTimeWarping
+from kernelweave.kernels.structured.substitution import DistanceSubstitution
+from kernelweave.kernels.vector.divergences import JensenShannon, KullbackLeibler
+from kernelweave.kernels.vector.exponential import RBF, ExponentialKernel, Laplacian
+from kernelweave.kernels.vector.gaussians import GaussianJensenShannon, GaussianKullbackLeibler, gaussian_rows
+from kernelweave.kernels.vector.histograms import ChiSquared, HistogramIntersection
+from kernelweave.kernels.vector.vectors import Cosine, Linear, Polynomial, Sigmoid
 
 __all__ = [
     "RBF",

@@ -8,9 +8,9 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.exponential import RBF
-from kernelweave.kernels.vectors import Linear, Polynomial
-from kernelweave.kernels.widths import checked_gamma
+from kernelweave.kernels.vector.exponential import RBF
+from kernelweave.kernels.vector.vectors import Linear, Polynomial
+from kernelweave.kernels.vector.widths import checked_gamma
 
 __all__ = ["KernelFamily", "WidthFamily", "auto_kernels"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelweave.kernels import loops
 from kernelweave.kernels.arrays import read_only
 from kernelweave.kernels.base import FloatArray, Kernel
+from kernelweave.kernels.vector import loops
 
 __all__ = ["Precomputed"]
 

@@ -15,7 +15,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from kernelweave.estimators.expansion import KernelExpansion
-from kernelweave.estimators.sparse_expansion import SparseExpansion
+from kernelweave.estimators.mixed_norm.sparse_expansion import SparseExpansion
 from kernelweave.exceptions import import_extra
 from kernelweave.solvers.driver import Status
 

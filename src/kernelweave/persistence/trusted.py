@@ -11,22 +11,22 @@ from sklearn.gaussian_process import kernels as gaussian_process
 
 import kernelweave.kernels as kernels
 from kernelweave._compat import column_list_types
-from kernelweave.estimators.aligner import KernelAligner
+from kernelweave.estimators.alignment.aligner import KernelAligner
 from kernelweave.estimators.expansion import KernelExpansion
-from kernelweave.estimators.mixed_norm import MixedNormClassifier
-from kernelweave.estimators.mixed_norm_cv import MixedNormClassifierCV
-from kernelweave.estimators.mixed_norm_regression import MixedNormRegressor
-from kernelweave.estimators.mkl import MKLClassifier
-from kernelweave.estimators.monotone import MonotoneClassifier
-from kernelweave.estimators.monotone_regression import MonotoneRegressor
-from kernelweave.estimators.monotone_transformer import MonotoneTransformer
-from kernelweave.estimators.ramp_model import RampModel
-from kernelweave.estimators.sparse_expansion import SparseExpansion
+from kernelweave.estimators.margin.mkl import MKLClassifier
+from kernelweave.estimators.mixed_norm.classifier import MixedNormClassifier
+from kernelweave.estimators.mixed_norm.cross_validation import MixedNormClassifierCV
+from kernelweave.estimators.mixed_norm.regressor import MixedNormRegressor
+from kernelweave.estimators.mixed_norm.sparse_expansion import SparseExpansion
+from kernelweave.estimators.monotone.classifier import MonotoneClassifier
+from kernelweave.estimators.monotone.ramp_model import RampModel
+from kernelweave.estimators.monotone.regressor import MonotoneRegressor
+from kernelweave.estimators.monotone.transformer import MonotoneTransformer
 from kernelweave.gram.build import PreparedKernels
-from kernelweave.gram.preparation import Preparation
-from kernelweave.gram.repair import Repair
+from kernelweave.gram.preparing.preparation import Preparation
+from kernelweave.gram.preparing.repair import Repair
 from kernelweave.kernels import Columns, FunctionKernel, Kernel, KernelFamily, NamedKernel, resolve_entries
-from kernelweave.kernels.ramps import Ramps
+from kernelweave.kernels.monotone.ramps import Ramps
 from kernelweave.persistence.storable import StoredFrame, StoredStatus
 from kernelweave.problems.base import Certificate
 

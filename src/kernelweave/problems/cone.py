@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.gram.checks import is_positive_semidefinite
+from kernelweave.gram.preparing.checks import is_positive_semidefinite
 from kernelweave.problems.base import FloatArray
 
 __all__ = ["ConeDual", "inverse_root", "justified_price", "mixed_until_semidefinite"]

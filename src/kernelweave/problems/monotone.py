@@ -41,8 +41,8 @@ class MonotoneProblem:
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelweave.gram.ramps import RampStack
-    >>> from kernelweave.kernels.ramps import Ramps
+    >>> from kernelweave.gram.ramps.ramps import RampStack
+    >>> from kernelweave.kernels.monotone.ramps import Ramps
     >>> ramps = Ramps((np.array([0.0, 1.0]),), np.zeros(1, dtype=np.intp))
     >>> stack = RampStack(ramps.cells(np.array([[0.0], [1.0]])))
     >>> convex = MarginProblem(np.array([[-1.0, 1.0]]), np.full(2, 9.0), np.zeros(2), np.ones(1), 1.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave.gram.dense import DenseStack
-from kernelweave.gram.factor import FactorStack
+from kernelweave.gram.factors.factor import FactorStack
 from kernelweave.solvers.semidefinite.face import face_floors, find_face, span_of
 
 RNG = np.random.default_rng(0)

@@ -4,9 +4,9 @@ import numpy as np
 
 from kernelweave.gram.dense import DenseStack
 from kernelweave.problems.psd_margin import PSDMarginProblem
-from kernelweave.solvers.psd_primal_dual import margin_settings
 from kernelweave.solvers.semidefinite.directions import Directions
 from kernelweave.solvers.semidefinite.growing import _examine, _restart, solve_growing
+from kernelweave.solvers.semidefinite.psd_primal_dual import margin_settings
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 
 from kernelweave.gram.dense import DenseStack
 from kernelweave.problems.psd_margin import PSDMarginProblem
-from kernelweave.solvers.psd_primal_dual import margin_settings
+from kernelweave.solvers.semidefinite.psd_primal_dual import margin_settings
 from kernelweave.solvers.semidefinite.whole import solve_whole, whitened_kernels
 
 N = 40
