@@ -7,8 +7,8 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from kernelweave import MixedNormClassifier, MixedNormClassifierCV, MixedNormRegressor, mixed_norm_path
-from kernelweave.estimators import mixed_norm_cv as cv
-from kernelweave.estimators import mixed_norm_path as module
+from kernelweave.estimators.mixed_norm import cross_validation as cv
+from kernelweave.estimators.mixed_norm import path as module
 from kernelweave.kernels import RBF, Linear, Precomputed, Sigmoid
 
 PENALTIES = [("l1", "kernels"), ("l2", "kernels")]
