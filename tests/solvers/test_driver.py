@@ -69,6 +69,13 @@ def test_the_end_of_a_generator_is_a_stall_with_its_last_point_certified():
     assert Status.STALLED.value in result.message
 
 
+def test_of_points_that_get_worse_again_the_most_promising_is_certified_too():
+    problem = Halving()
+    result = run(solver_of(point(1, 1e-2), point(40, 1e-5), point(2, 1e-3)), problem, None, tol=1e-9)
+    assert problem.judged == [2, 40]
+    assert result.status is Status.OPTIMAL
+
+
 def test_the_last_point_may_turn_out_optimal():
     result = run(solver_of(point(30, gap=0.5)), Halving(), None, tol=1e-3)
     assert result.status is Status.OPTIMAL

@@ -157,7 +157,7 @@ def run(
     best = _Best(problem, gram)
     history: list[Progress] = []
     status, last, pending = Status.STALLED, Candidate(), False
-    schedule = _Schedule(tol)
+    schedule, closest = _Schedule(tol), Candidate()  # the uncertified point that the solver believes in most
     for last in solver(problem, gram, start=start, deadline=deadline):
         if last.ray is not None:
             status = Status.NOT_SEPARABLE
@@ -167,6 +167,8 @@ def run(
             break
         certified = schedule.is_due(last.gap)
         pending = not certified
+        if last.gap < closest.gap:
+            closest = Candidate(gap=last.gap) if certified else last
         if certified:
             best.certify(last)
         gap = best.certificate.relative_gap if certified else last.gap
@@ -187,6 +189,9 @@ def run(
         status = Status.LOCAL_MINIMUM
     if pending or best.primal is None:
         best.certify(last)
+    # Near the floor of floating point gaps go up again, and the last point is not the best one.
+    if best.certificate.relative_gap > tol and closest.gap < last.gap and _says_something(closest):
+        best.certify(closest)
     if best.certificate.relative_gap <= tol:
         status = Status.OPTIMAL
     primal, dual = best.primal or last, best.dual or last
@@ -210,6 +215,10 @@ class _Schedule:
         if due:
             self.below, self.waited = 0.5 * max(gap, 0.0), 0
         return due
+
+
+def _says_something(candidate: Candidate) -> bool:
+    return candidate.weights is not None or candidate.alpha is not None or bool(candidate.extras)
 
 
 def _finite(candidate: Candidate) -> bool:

@@ -22,8 +22,8 @@ _PRINTED = {
     "CMono": (0.0025, 0.0075, 0.0025, 0.0042),
 }
 _SIZE = 200
-_PENALTIES = (10.0, 1e2, 1e3, 1e4)
-_KNOTS = (10, 20)
+_PENALTIES = (10.0, 1e2, 1e3)
+_KNOTS = (4, 6, 10)
 _METHODS = {
     "Linear": baselines(gaussian=False)["Linear"],
     "LMono": learned("alternating", _KNOTS),
@@ -89,14 +89,15 @@ def define(name: str) -> Experiment:
         printed=printed,
         printed_splits=10,
         notes=_NOTES,
+        revision=2,
     )
 
 
 _PROTOCOL = """
 600 points of the unit square near a line, 200 to train on, 200 to choose settings by, 200 to test on; ten repetitions.
 Then each coordinate is left as it is, passed through a normalised logarithm, or squared, so that the transforms to find
-are the identity, an exponential and the square root. C out of four powers of ten, for the learned transforms also 10 or
-20 knots. LMono is `MonotoneClassifier("alternating")`, CMono `MonotoneClassifier("convex")`, which predicts with the
+are the identity, an exponential and the square root. C out of three powers of ten, for the learned transforms also 4, 6
+or 10 knots. LMono is `MonotoneClassifier("alternating")`, CMono `MonotoneClassifier("convex")`, which predicts with the
 additive model, as in the paper; "CMono, transform" is a linear machine on the recovered transform.
 """
 _NOTES = (
@@ -104,4 +105,7 @@ _NOTES = (
     "values at which a linear machine errs as often as printed, so that column is fitted, the others are not.",
     "The distance of a curve is the mean over the test values of the difference between the learned transform (20 "
     "knots) and the one to be found, both scaled to [0, 1]; the paper shows it as plots.",
+    "The number of knots, which the paper does not print, decides. On 4000 test points, mean of ten samples of 200 to "
+    "train on, C at 100, CMono errs at 6, 10 and 20 knots on 0.0009, 0.0073, 0.0185 (identity), "
+    "0.0010, 0.0078, 0.0181 (logarithm) and 0.0037, 0.0081, 0.0195 (square) of the points.",
 )
