@@ -8,7 +8,7 @@ demo: $(VENV)/.demo
 	$(BIN)/kernelweave demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

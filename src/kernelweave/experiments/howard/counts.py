@@ -138,7 +138,7 @@ _WEBKB_NOTES = (
     "The paper does not say how it cuts pages into words; ours are lower-case letter runs, no stop list.",
     "The paper numbers its categories; the pairs here follow the order in which it names them. Of all 24 orders this "
     "is not the one that fits best: with 1 student, 2 project, 3 course, 4 faculty the printed pairs are 0.027 "
-    "from ours (root mean square over pairs and methods), with the order as named 0.047. The means do not depend on it.",
+    "from ours (root mean square over pairs and methods), with the order as named 0.047. Means do not depend on it.",
 )
 _COREL_NOTES = (
     "The photographs here are small versions (120 x 80); the paper's are presumably larger, and its bins are "
