@@ -18,7 +18,8 @@ from kernelweave.kernels import RBF, Linear
 FIXED = [("rbf", RBF(gamma=0.5)), ("linear", Linear())]
 
 # The default widths follow the distribution of the rows, which repeating rows changes; and a gap of
-# 1e-3 does not fix decision values to the 1e-7 of the check. The fixed kernels at 1e-12 pass.
+# 1e-3 does not fix decision values to the 1e-7 of the check. The fixed kernels at 1e-12 pass, and fixed ramps at
+# 1e-10 (on them rounding alone is worth 1e-11).
 _WIDTHS = "default widths depend on the distribution of rows, and tol=1e-3 does not fix decisions to 1e-7"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": _WIDTHS,
@@ -53,7 +54,7 @@ def expected_failures(estimator):
         KernelAligner(),
         KernelAligner(FIXED, weights="psd", centered=False),
         MonotoneClassifier(),
-        MonotoneClassifier(tol=1e-12),
+        MonotoneClassifier(tol=1e-10),
         MonotoneRegressor(tol=1e-12),
         MonotoneTransformer(share="feature"),
         MonotoneClassifier("alternating", n_knots=3, start="linear", tol=0.5),
