@@ -82,7 +82,6 @@ def test_a_split_of_the_real_sets(real_data, monkeypatch, name, rows):
     setting = howard_counts._SETTINGS[name]
     quick = {"Sqrt": baselines(gaussian=False)["Sqrt"]}
     monkeypatch.setitem(setting.methods, "Sqrt", quick["Sqrt"])
-    monkeypatch.setattr(howard_counts, "_PENALTIES", (10.0,))
     for other in set(setting.methods) - set(quick):
         monkeypatch.delitem(setting.methods, other)
     values = load_experiment(name).run("all", 1, Settings(real_data))
